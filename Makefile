@@ -1,0 +1,43 @@
+# make run    sets up and serves over HTTP on 127.0.0.1
+# make test   sets up and checks everything
+# make bench  prints the figures of the docs (bench-full: the long form)
+
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: run test check bench bench-full docs clean
+
+run: .venv/installed
+	$(BIN)/commonplace serve --transport http $(ARGS)
+
+test: check
+	$(BIN)/python -m pytest $(ARGS)
+
+check: .venv/tested
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/tested
+	$(BIN)/python -m benchmarks $(ARGS)
+
+bench-full: .venv/tested
+	$(BIN)/python -m benchmarks --full $(ARGS)
+
+docs: .venv/tested
+	$(BIN)/python -m docs.reference
+
+clean:
+	rm -rf .venv .bench
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade -c constraints.txt pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --editable .
+	touch $@
+
+.venv/tested: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --group dev
+	touch $@
