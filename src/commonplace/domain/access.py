@@ -1,0 +1,89 @@
+"""Who may do what. One function answers it; stores turn its answer into a filter."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from zoneinfo import ZoneInfo
+
+from commonplace.domain.errors import Forbidden
+from commonplace.domain.identifiers import CollectionId, UserId
+from commonplace.domain.memory import Author
+
+
+class Permission(StrEnum):
+    """What a credential allows at all."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+class Right(StrEnum):
+    """What a grant allows on one collection; each includes those before it."""
+
+    READ = "read"
+    WRITE = "write"
+    ADMIN = "admin"
+
+
+_INCLUDED = {
+    Right.READ: frozenset({Right.READ}),
+    Right.WRITE: frozenset({Right.READ, Right.WRITE}),
+    Right.ADMIN: frozenset(Right),
+}
+ALL_PERMISSIONS = frozenset(Permission)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who is calling: a user, through a credential, in a session, by means of a tool."""
+
+    user: UserId
+    credential: str
+    permissions: frozenset[Permission]
+    zone: ZoneInfo
+    session: str = ""
+    tool: str = ""
+    limited_to: frozenset[CollectionId] | None = None
+
+    def through(self, tool: str, session: str = "") -> "Actor":
+        """The same caller, using this tool."""
+        return replace(self, tool=tool, session=session or self.session)
+
+    @property
+    def author(self) -> Author:
+        return Author(self.user, self.credential, self.session, self.tool)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A collection as it stands to one user."""
+
+    number: int
+    id: CollectionId
+    domain: str
+    owner: UserId | None
+    granted: Right | None
+
+
+def require(actor: Actor, permission: Permission) -> None:
+    """Refuse what the credential does not allow anywhere."""
+    if permission not in actor.permissions:
+        raise Forbidden(permission.value, actor.tool or "this")
+
+
+def reach(actor: Actor, right: Right, holdings: Iterable[Holding]) -> frozenset[int]:
+    """The collections on which the actor has the right. What is not allowed here is denied."""
+    return frozenset(h.number for h in holdings if _allowed(actor, right, h))
+
+
+def _allowed(actor: Actor, right: Right, holding: Holding) -> bool:
+    if actor.limited_to is not None and holding.id not in actor.limited_to:
+        return False
+    if right.value not in actor.permissions:
+        return False
+    if holding.owner == actor.user:
+        return True
+    if holding.domain == "global":
+        return right is Right.READ or Permission.ADMIN in actor.permissions
+    return holding.granted is not None and right in _INCLUDED[holding.granted]

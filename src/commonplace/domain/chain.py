@@ -1,0 +1,108 @@
+"""The tamper-evident chain: each block seals a text as first written and the block before it."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from commonplace.domain.errors import ChainBroken
+from commonplace.domain.identifiers import MemoryId
+
+GENESIS = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A memory's place in the chain."""
+
+    index: int
+    memory: MemoryId
+    version: int
+    timestamp: str
+    importance: float
+    previous_hash: str
+    hash: str
+    erased_at: datetime | None = None
+    seal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A block beside the text that the store holds for it now; None where there is none."""
+
+    block: Block
+    context: str | None
+
+
+def canonical(value: object) -> bytes:
+    """The one byte form of a value: keys sorted, no blanks, UTF-8."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    # A text altered behind our back may hold anything; it must still hash, to something else.
+    return text.encode("utf-8", "surrogatepass")
+
+
+def block_hash(index: int, context: str, timestamp: str, previous_hash: str, importance: float) -> str:
+    """SHA-256 over the canonical JSON of what the block covers."""
+    covered = {
+        "block_index": index,
+        "context": context,
+        "timestamp": timestamp,
+        "prev_hash": previous_hash,
+        "importance": importance,
+    }
+    return hashlib.sha256(canonical(covered)).hexdigest()
+
+
+def erasure_seal(block: Block, erased_at: str) -> str:
+    """What stands in for the text of an erased block, so that its remains are still covered."""
+    remains = {
+        "block_index": block.index,
+        "timestamp": block.timestamp,
+        "prev_hash": block.previous_hash,
+        "importance": block.importance,
+        "hash": block.hash,
+        "memory": block.memory,
+        "version": block.version,
+        "erased_at": erased_at,
+    }
+    return hashlib.sha256(canonical(remains)).hexdigest()
+
+
+def forge(memory: MemoryId, version: int, context: str, timestamp: str, importance: float, head: Block | None) -> Block:
+    """The block that follows the head."""
+    index = head.index + 1 if head else 0
+    previous = head.hash if head else GENESIS
+    sealed = block_hash(index, context, timestamp, previous, importance)
+    return Block(index, memory, version, timestamp, importance, previous, sealed)
+
+
+def check(witnesses: Iterable[Witness], previous: Block | None = None) -> Block | None:
+    """Recompute a stretch of the chain that follows `previous`; its last block, or ChainBroken at the first bad one."""
+    for witness in witnesses:
+        _check_place(witness.block, previous)
+        _check_cover(witness)
+        previous = witness.block
+    return previous
+
+
+def _check_place(block: Block, previous: Block | None) -> None:
+    expected = previous.index + 1 if previous else 0
+    if block.index != expected:
+        raise ChainBroken(expected, "the block is missing")
+    if block.previous_hash != (previous.hash if previous else GENESIS):
+        raise ChainBroken(block.index, "it does not follow the block before it")
+
+
+def _check_cover(witness: Witness) -> None:
+    block = witness.block
+    if block.erased_at is not None:
+        if witness.context is not None:
+            raise ChainBroken(block.index, "it is marked as erased but its text is there")
+        if erasure_seal(block, block.erased_at.isoformat()) != block.seal:
+            raise ChainBroken(block.index, "what remains of the erased block was altered")
+        return
+    if witness.context is None:
+        raise ChainBroken(block.index, "its text is gone, and no deletion was recorded")
+    if block_hash(block.index, witness.context, block.timestamp, block.previous_hash, block.importance) != block.hash:
+        raise ChainBroken(block.index, "its text, time, importance or hash was altered")

@@ -1,0 +1,55 @@
+"""Keys: made from randomness, kept as a hash, shown once."""
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64encode
+from dataclasses import dataclass
+from datetime import datetime
+
+from commonplace.domain.access import Permission
+from commonplace.domain.identifiers import CredentialId, UserId
+
+KEY_PREFIX = "cp_"
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Someone memories belong to."""
+
+    id: UserId
+    name: str
+    time_zone: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What a caller proves its identity with; the key itself is not kept."""
+
+    id: CredentialId
+    user: UserId
+    name: str
+    hash: str
+    permissions: frozenset[Permission]
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def is_valid(self, now: datetime) -> bool:
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def new_key(randomness: bytes) -> str:
+    """A key to hand out."""
+    return KEY_PREFIX + urlsafe_b64encode(randomness).decode().rstrip("=")
+
+
+def key_hash(key: str) -> str:
+    """What is kept of a key. Keys are long and random, so a plain hash is enough."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def same_key(key: str, expected: str) -> bool:
+    """Compare two keys in constant time."""
+    return hmac.compare_digest(key_hash(key), key_hash(expected))

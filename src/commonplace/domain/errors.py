@@ -1,0 +1,188 @@
+"""Everything that can go wrong, as one tree. An error carries facts; dialects and transports phrase it, once."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+class CommonplaceError(Exception):
+    """The root: every refusal and failure a caller may be told about."""
+
+    def __str__(self) -> str:
+        return self.message
+
+    @property
+    def message(self) -> str:
+        """What happened, in one sentence."""
+        return type(self).__name__
+
+    @property
+    def remedy(self) -> str:
+        """What the caller can do about it; empty where there is nothing to do."""
+        return ""
+
+
+@dataclass(eq=False)
+class NotFound(CommonplaceError):
+    """There is no such thing, or the caller may not know that there is."""
+
+    what: str
+    name: str
+
+    @property
+    def message(self) -> str:
+        return f"no {self.what} {self.name!r}"
+
+
+@dataclass(eq=False)
+class Invalid(CommonplaceError):
+    """A value that cannot be accepted: which, and why."""
+
+    field: str
+    reason: str
+    value: Any = None
+
+    @property
+    def message(self) -> str:
+        return f"{self.field}: {self.reason}"
+
+
+@dataclass(eq=False)
+class Forbidden(CommonplaceError):
+    """The caller lacks a permission."""
+
+    needs: str
+    act: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.act} needs the permission {self.needs!r}"
+
+    @property
+    def remedy(self) -> str:
+        return f"use a credential that has {self.needs!r}"
+
+
+@dataclass(eq=False)
+class Unauthenticated(CommonplaceError):
+    """No credential, or one that is unknown, revoked or expired: which of these is not told."""
+
+    @property
+    def message(self) -> str:
+        return "a valid credential is needed"
+
+    @property
+    def remedy(self) -> str:
+        return "send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`; `commonplace keys create NAME` makes one"
+
+
+@dataclass(eq=False)
+class Conflict(CommonplaceError):
+    """The thing changed between reading and writing."""
+
+    what: str
+    name: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.what} {self.name!r} was changed by someone else"
+
+    @property
+    def remedy(self) -> str:
+        return "read it again and repeat the change"
+
+
+@dataclass(eq=False)
+class AlreadyExists(CommonplaceError):
+    """A name that must be unique is taken."""
+
+    what: str
+    name: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.what} {self.name!r} exists already"
+
+
+@dataclass(eq=False)
+class ChainBroken(CommonplaceError):
+    """The tamper-evident chain does not add up at a block."""
+
+    index: int
+    reason: str
+
+    @property
+    def message(self) -> str:
+        return f"block {self.index}: {self.reason}"
+
+
+@dataclass(eq=False)
+class EmbeddingFailed(CommonplaceError):
+    """The active embedder could not turn text into vectors."""
+
+    embedder: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        return f"embedder {self.embedder} failed: {self.reason}"
+
+
+@dataclass(eq=False)
+class StoreFailed(CommonplaceError):
+    """The store could not do its work; what was acknowledged before is safe."""
+
+    path: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        return f"the store at {self.path} failed: {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        return "see the server's log; nothing acknowledged was lost"
+
+
+@dataclass(eq=False)
+class StoreFull(StoreFailed):
+    """No space is left for a write."""
+
+    @property
+    def remedy(self) -> str:
+        return "free some space on that disk and repeat; nothing was lost and reading goes on"
+
+
+@dataclass(eq=False)
+class StoreReadOnly(StoreFailed):
+    """The store can be read but not written."""
+
+    @property
+    def remedy(self) -> str:
+        return "make the folder writable for this user, or choose another with --data-dir; reading goes on"
+
+
+@dataclass(eq=False)
+class StoreCorrupt(StoreFailed):
+    """The file is not a sound store."""
+
+    @property
+    def remedy(self) -> str:
+        return "stop all servers, keep a copy of the folder, and put back the latest backup; nothing was changed"
+
+
+@dataclass(eq=False)
+class StoreTooNew(StoreFailed):
+    """The file was written by a later release."""
+
+    @property
+    def remedy(self) -> str:
+        return "upgrade commonplace, or choose another folder with --data-dir; nothing was changed"
+
+
+@dataclass(eq=False)
+class StoreBusy(StoreFailed):
+    """Another process held the store for longer than a caller should wait."""
+
+    @property
+    def remedy(self) -> str:
+        return "repeat in a moment; nothing was written"

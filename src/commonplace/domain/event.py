@@ -1,0 +1,48 @@
+"""What happened, in order, numbered without gaps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from commonplace.domain.identifiers import MemoryId
+from commonplace.domain.memory import Author
+
+
+class EventKind(StrEnum):
+    REMEMBERED = "remembered"
+    REVISED = "revised"
+    PROMOTED = "promoted"
+    EXTENDED = "extended"
+    FORGOTTEN = "forgotten"
+    EXPIRED = "expired"
+    EMBEDDED = "embedded"
+    LINKED = "linked"
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """An event before the store has numbered it. It never carries the text of a memory."""
+
+    kind: EventKind
+    at: datetime
+    by: Author
+    memory: MemoryId
+    memory_number: int
+    collection: int
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A happening in its place."""
+
+    number: int
+    kind: EventKind
+    at: datetime
+    by: Author
+    memory: MemoryId
+    memory_number: int
+    collection: int
+    detail: Mapping[str, Any]

@@ -1,0 +1,27 @@
+"""Ids: UUIDv7, so that ids made later sort later."""
+
+import re
+from datetime import datetime
+from typing import NewType
+from uuid import UUID
+
+MemoryId = NewType("MemoryId", str)
+UserId = NewType("UserId", str)
+CollectionId = NewType("CollectionId", str)
+CredentialId = NewType("CredentialId", str)
+
+RANDOM_BYTES = 10
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z")
+
+
+def uuid7(now: datetime, randomness: bytes) -> str:
+    """A UUIDv7 of this millisecond; the randomness is the caller's, so that nothing here is impure."""
+    milliseconds = int(now.timestamp() * 1000)
+    bits = int.from_bytes(randomness[:RANDOM_BYTES])
+    value = (milliseconds & (1 << 48) - 1) << 80 | 7 << 76 | (bits >> 62 & 0xFFF) << 64 | 2 << 62 | bits & (1 << 62) - 1
+    return str(UUID(int=value))
+
+
+def is_uuid(text: str) -> bool:
+    """Whether the text is written as the ids here are."""
+    return _UUID.match(text) is not None

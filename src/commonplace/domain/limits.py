@@ -1,0 +1,96 @@
+"""What a value must be to be kept. Each function gives the value in its kept form or raises Invalid."""
+
+import math
+import unicodedata
+from collections.abc import Iterable
+from datetime import timedelta
+
+from commonplace.domain.errors import Invalid
+from commonplace.domain.memory import (
+    LONGEST_TTL,
+    MAX_CONTENT_BYTES,
+    MAX_KEYWORDS,
+    MAX_LABEL_CHARS,
+    MAX_TAGS,
+    SHORTEST_TTL,
+)
+
+MAX_QUERY_CHARS = 20_000
+
+
+def text(field: str, value: str) -> str:
+    """Text that can be stored and sent: whole Unicode characters, no NUL."""
+    if "\x00" in value:
+        raise Invalid(field, "must not contain the character NUL (U+0000)")
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        reason = f"is not valid Unicode: a lone surrogate stands at character {error.start}"
+        raise Invalid(field, reason) from error
+    return value
+
+
+def content(value: str, field: str = "content") -> str:
+    """The text of a memory: not blank, at most 1 MB. It is kept to the letter."""
+    text(field, value)
+    if not value.strip():
+        raise Invalid(field, "must not be empty")
+    size = len(value.encode())
+    if size > MAX_CONTENT_BYTES:
+        raise Invalid(field, f"is {size} bytes long; at most {MAX_CONTENT_BYTES} (1 MB) are allowed")
+    return value
+
+
+def query(value: str, field: str = "query") -> str:
+    """What to search for: not blank, NFC, bounded."""
+    text(field, value)
+    if not value.strip():
+        raise Invalid(field, "must not be empty")
+    if len(value) > MAX_QUERY_CHARS:
+        raise Invalid(field, f"is {len(value)} characters long; at most {MAX_QUERY_CHARS} are allowed")
+    return unicodedata.normalize("NFC", value)
+
+
+def label(field: str, value: str) -> str:
+    """A tag, keyword or name: NFC, trimmed, not empty, short."""
+    kept = unicodedata.normalize("NFC", text(field, value)).strip()
+    if not kept:
+        raise Invalid(field, "must not contain an empty entry")
+    if len(kept) > MAX_LABEL_CHARS:
+        raise Invalid(field, f"has an entry of {len(kept)} characters; at most {MAX_LABEL_CHARS} are allowed")
+    return kept
+
+
+def labels(field: str, values: Iterable[str], most: int) -> tuple[str, ...]:
+    """Distinct labels in the order given."""
+    kept = tuple(dict.fromkeys(label(field, value) for value in values))
+    if len(kept) > most:
+        raise Invalid(field, f"has {len(kept)} entries; at most {most} are allowed")
+    return kept
+
+
+def tags(values: Iterable[str]) -> tuple[str, ...]:
+    return labels("tags", values, MAX_TAGS)
+
+
+def keywords(values: Iterable[str]) -> tuple[str, ...]:
+    return labels("keywords", values, MAX_KEYWORDS)
+
+
+def importance(value: float, field: str = "importance") -> float:
+    if not (math.isfinite(value) and 0.0 <= value <= 1.0):
+        raise Invalid(field, f"must be a number from 0.0 to 1.0, not {value}")
+    return float(value)
+
+
+def ttl(value: timedelta, field: str = "ttl") -> timedelta:
+    if not SHORTEST_TTL <= value <= LONGEST_TTL:
+        least, most = int(SHORTEST_TTL.total_seconds()), int(LONGEST_TTL.total_seconds())
+        raise Invalid(field, f"must be from {least} to {most} seconds")
+    return value
+
+
+def within(field: str, value: int, least: int, most: int) -> int:
+    if not least <= value <= most:
+        raise Invalid(field, f"must be from {least} to {most}, not {value}")
+    return value

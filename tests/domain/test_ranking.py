@@ -1,0 +1,198 @@
+"""Ranking: what decides the order, what may only nudge it, and what the shown similarity means."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.domain.errors import Invalid
+from commonplace.domain.ranking import DEFAULT, Candidate, Ranked, Scale, boosts, folded, rank, similarity
+
+SCALE = Scale(unrelated=0.45, same=0.93)
+BOOST = DEFAULT.importance + DEFAULT.recency + DEFAULT.use
+ASKED = 10.0
+
+cosines = st.floats(-1, 1)
+maybe_cosines = st.none() | cosines
+bm25 = st.just(0.0) | st.floats(0, 20)
+candidates = st.builds(
+    Candidate,
+    row=st.integers(0, 30),
+    cosine=maybe_cosines,
+    lexical=bm25,
+    importance=st.floats(0, 1),
+    age_days=st.floats(0, 10_000),
+    uses=st.integers(0, 10_000),
+    whole=maybe_cosines,
+)
+found = st.lists(candidates, max_size=12, unique_by=lambda one: one.row)
+neighbourhoods = st.dictionaries(st.integers(0, 30), st.lists(st.integers(0, 30), max_size=4), max_size=12)
+
+
+def ranked(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int]] | None = None) -> list[Ranked]:
+    return rank(some, asked=asked, neighbours=neighbours or {}, scale=SCALE)
+
+
+def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int]] | None = None) -> list[int]:
+    return [one.row for one in ranked(*some, asked=asked, neighbours=neighbours)]
+
+
+def test_meaning_and_words_together_beat_either() -> None:
+    assert order(Candidate(1, 0.6, 0), Candidate(2, 0.6, 5), Candidate(3, 0.2, 5)) == [2, 3, 1]
+
+
+def test_without_vectors_the_words_decide() -> None:
+    assert order(Candidate(1, None, 2), Candidate(2, None, 9), Candidate(3, None, 5)) == [2, 3, 1]
+
+
+def test_without_words_the_meaning_decides() -> None:
+    assert order(Candidate(1, 0.2, 0), Candidate(2, 0.9, 0), Candidate(3, 0.5, 0), asked=0) == [2, 3, 1]
+
+
+def test_a_memory_not_embedded_yet_is_still_found_by_its_words() -> None:
+    assert order(Candidate(1, 0.4, 1), Candidate(2, None, 9), Candidate(3, 0.5, 2))[0] == 2
+
+
+def test_words_that_no_memory_has_leave_the_decision_to_the_meaning() -> None:
+    by_word, by_meaning = Candidate(1, 0.1, 2), Candidate(2, 0.5, 0)
+    assert order(by_word, by_meaning, asked=2) == [1, 2]
+    assert order(by_word, by_meaning, asked=20) == [2, 1]
+
+
+def test_of_two_equal_parts_the_one_in_the_closer_text_comes_first() -> None:
+    assert order(Candidate(1, 0.6, 0, whole=0.2), Candidate(2, 0.6, 0, whole=0.5)) == [2, 1]
+
+
+def test_the_neighbour_of_a_good_match_comes_before_a_stranger() -> None:
+    match, answer, stranger = Candidate(1, 0.6, 8), Candidate(2, 0.2, 0), Candidate(9, 0.3, 0)
+    assert order(match, answer, stranger) == [1, 9, 2]
+    assert order(match, answer, stranger, neighbours={2: [1]}) == [1, 2, 9]
+
+
+def test_it_is_enough_that_one_of_two_neighbours_names_the_other() -> None:
+    some = Candidate(1, 0.6, 8), Candidate(2, 0.2, 0)
+    assert ranked(*some, neighbours={1: [2]}) == ranked(*some, neighbours={2: [1]})
+
+
+def test_an_unrelated_neighbour_lends_nothing() -> None:
+    _, alone = ranked(Candidate(1, 0.45, 0), Candidate(2, 0.2, 0), neighbours={2: [1]})
+    assert alone.reasons["neighbours"] == pytest.approx(0)
+
+
+def test_equal_candidates_stand_in_the_order_of_their_rows() -> None:
+    assert order(*(Candidate(row, 0.5, 1) for row in (5, 3, 9))) == [3, 5, 9]
+
+
+def test_a_limit_takes_the_best() -> None:
+    some = [Candidate(row, row / 10, 0) for row in range(10)]
+    assert [one.row for one in rank(some, asked=0, neighbours={}, scale=SCALE, limit=3)] == [9, 8, 7]
+
+
+@given(found, neighbourhoods, st.just(0.0) | st.floats(0.1, 50))
+def test_the_reasons_add_up_to_the_score(some: list[Candidate], beside: dict[int, list[int]], asked: float) -> None:
+    for one in ranked(*some, asked=asked, neighbours=beside):
+        assert sum(one.reasons.values()) == pytest.approx(one.score)
+
+
+@given(found, neighbourhoods)
+def test_every_candidate_is_ranked_once_and_best_first(some: list[Candidate], beside: dict[int, list[int]]) -> None:
+    result = ranked(*some, neighbours=beside)
+    assert sorted(one.row for one in result) == sorted(one.row for one in some)
+    assert all(a.score >= b.score for a, b in zip(result, result[1:], strict=False))
+
+
+@given(found, neighbourhoods)
+def test_the_order_of_the_candidates_does_not_matter(some: list[Candidate], beside: dict[int, list[int]]) -> None:
+    assert ranked(*some, neighbours=beside) == ranked(*reversed(some), neighbours=beside)
+
+
+@given(st.builds(Candidate, st.just(1), maybe_cosines, bm25, st.floats(), st.floats(-9, 1e9), st.integers(-9, 10**9)))
+def test_boosts_are_small_and_never_harm(one: Candidate) -> None:
+    assert 0 <= sum(boosts(one)) <= BOOST + 1e-9 <= 0.05 + 2e-9
+
+
+@given(candidates, st.floats(0, 1), st.floats(0, 1000), st.integers(0, 1000))
+def test_more_important_newer_and_more_used_never_ranks_lower(
+    one: Candidate, importance: float, days: float, uses: int
+) -> None:
+    better = replace(
+        one, importance=max(importance, one.importance), age_days=one.age_days - days, uses=one.uses + uses
+    )
+    assert all(b >= a for a, b in zip(boosts(one), boosts(better), strict=True))
+
+
+@given(candidates, candidates)
+def test_a_popular_memory_never_buries_a_better_match(popular: Candidate, match: Candidate) -> None:
+    popular, match = replace(popular, row=1), replace(match, row=2)
+    bare = {"importance": 0.0, "age_days": 1e12, "uses": 0}
+    plain = {one.row: one.score for one in ranked(replace(popular, **bare), replace(match, **bare))}
+    if plain[2] - plain[1] > BOOST + 1e-6:
+        assert order(popular, match) == [2, 1]
+
+
+@given(candidates, candidates)
+def test_a_better_neighbour_never_harms(one: Candidate, other: Candidate) -> None:
+    one, other = replace(one, row=1), replace(other, row=2)
+    alone = {r.row: r.score for r in ranked(one, other)}
+    together = {r.row: r.score for r in ranked(one, other, neighbours={1: [2]})}
+    assert all(together[row] >= alone[row] for row in (1, 2))
+
+
+@given(found, neighbourhoods)
+def test_similarity_comes_from_the_memory_itself(some: list[Candidate], beside: dict[int, list[int]]) -> None:
+    by_row = {one.row: one for one in some}
+    for one in ranked(*some, neighbours=beside):
+        itself = by_row[one.row]
+        assert one.similarity == similarity(itself.cosine, itself.lexical / ASKED, SCALE)
+
+
+@given(cosines, cosines, st.floats(0, 2), st.floats(0, 2))
+def test_similarity_grows_with_the_evidence(a: float, b: float, c: float, d: float) -> None:
+    low, high = similarity(min(a, b), min(c, d), SCALE), similarity(max(a, b), max(c, d), SCALE)
+    assert 0 <= low <= high + 1e-12 <= 1 + 2e-12
+
+
+@given(st.floats(0, 2), st.floats(0, 2))
+def test_similarity_by_words_alone_grows_with_them(a: float, b: float) -> None:
+    assert 0 <= similarity(None, min(a, b), SCALE) <= similarity(None, max(a, b), SCALE) <= 1
+
+
+@pytest.mark.parametrize(
+    ("cosine", "coverage", "low", "high"),
+    [
+        (1.0, 0.0, 1.0, 1.0),  # the same text
+        (0.995, 0.0, 0.97, 1.0),  # the same text, after rounding
+        (0.93, 0.0, 0.9, 0.91),  # a near-duplicate
+        (0.7, 0.0, 0.7, 0.9),  # a paraphrase
+        (0.44, 0.0, 0.0, 0.5),  # nothing in common
+        (0.2, 0.3, 0.0, 0.5),  # a stray word in common
+        (0.1, 1.0, 0.7, 0.9),  # a rare word, literally
+        (None, 1.0, 0.7, 0.9),
+        (None, 0.0, 0.0, 0.0),
+    ],
+)
+def test_similarity_means_what_people_read_into_it(
+    cosine: float | None, coverage: float, low: float, high: float
+) -> None:
+    assert low <= similarity(cosine, coverage, SCALE) <= high
+
+
+@pytest.mark.parametrize(("unrelated", "same"), [(0.9, 0.5), (0.5, 0.5), (-0.1, 0.9), (0.4, 1.0)])
+def test_a_scale_that_measures_nothing_is_refused(unrelated: float, same: float) -> None:
+    with pytest.raises(Invalid):
+        Scale(unrelated, same)
+
+
+def test_near_duplicates_are_folded_into_the_best() -> None:
+    result = ranked(*(Candidate(row, 0.9 - row / 10, 0) for row in range(6)))
+
+    def same_evenness(a: int, b: int) -> float:
+        return 1.0 if a % 2 == b % 2 else 0.0
+
+    assert [one.row for one in folded(result, same_evenness, 0.95)] == [0, 1]
+
+
+def test_folding_stops_when_it_has_enough() -> None:
+    result = ranked(*(Candidate(row, 0.9 - row / 10, 0) for row in range(6)))
+    assert [one.row for one in folded(result, lambda a, b: 0.0, 0.95, limit=2)] == [0, 1]
