@@ -1,0 +1,58 @@
+"""What of a text is embedded: its head as a whole and, where it is long, its consecutive parts."""
+
+import re
+
+from commonplace.language.scripts import Script, script_of
+
+HEAD = 800
+"""How many characters of a text are embedded as one; the model's time grows faster than the length."""
+
+# A part holds at most 110 wide or 260 narrow characters; in these costs both make the same sum.
+_WIDE, _NARROW = 26, 11
+_BUDGET = 110 * _WIDE
+_WIDE_SCRIPTS = frozenset({Script.HAN, Script.KANA, Script.HANGUL})
+
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s++|[。！？｡]++[」』”’）]*+|\n++")
+_BLANK = re.compile(r"\s++")
+
+
+def parts(text: str) -> list[str]:
+    """The pieces to embed: the head, then consecutive parts if the text is longer than one part."""
+    text = text.strip()
+    pieces = _cut(text)
+    return [text[:HEAD], *pieces] if len(pieces) > 1 else [text]
+
+
+def _cut(text: str) -> list[str]:
+    pieces, start = [], 0
+    while start < len(text):
+        end = _end(text, start, _reach(text, start))
+        piece = text[start:end].strip()
+        if piece:
+            pieces.append(piece)
+        start = end
+    return pieces
+
+
+def _reach(text: str, start: int) -> int:
+    """How far a part that begins here may go."""
+    left = _BUDGET
+    for position in range(start, len(text)):
+        char = text[position]
+        left -= _WIDE if char > "\u1100" and script_of(char) in _WIDE_SCRIPTS else _NARROW
+        if left < 0:
+            return position
+    return len(text)
+
+
+def _end(text: str, start: int, reach: int) -> int:
+    """The last sentence end within reach, else the last blank, else the reach itself."""
+    if reach == len(text):
+        return reach
+    # A cut in the first third would leave a part too short to mean much.
+    earliest = start + (reach - start) // 3
+    for boundary in (_SENTENCE_END, _BLANK):
+        ends = [match.end() for match in boundary.finditer(text, earliest, reach)]
+        if ends:
+            return ends[-1]
+    return reach

@@ -1,0 +1,122 @@
+"""A few topics and moods of a text, named in its language, by the words of a table."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from commonplace.language import korean
+from commonplace.language.detection import checked, east_language, language_of, latin_language
+from commonplace.language.words import LONGEST, composed
+
+LOOK = 50_000
+
+_RUN = re.compile(
+    "(?P<east>[\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+)|(?P<hangul>[\uac00-\ud7a3]+)"
+    "|(?P<latin>[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z\u00c0-\u024f]+)*)"
+)
+_ELISION = re.compile("(?:l|d|j|m|t|s|c|qu)'")
+
+# A mood denied is no mood: not happy, pas content, 안 행복, 不开心.
+_DENIALS = frozenset("not never no isn't don't didn't wasn't aren't cannot pas jamais sans 안 못".split())
+_DENYING = "不没沒"
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The tags in order, and for each language which of them its words ask for; a prefix ends with a star."""
+
+    names: tuple[Mapping[str, str], ...]
+    triggers: Mapping[str, Mapping[str, tuple[int, ...]]]
+    moods: frozenset[int]
+    longest: int
+
+
+def tags(text: str, language: str = "auto", limit: int = 5) -> list[str]:
+    """The tags whose words occur most often, in the given language or that of the text; perhaps none."""
+    text = composed(text[:LOOK])
+    spoken = language_of(text) if checked(language) == "auto" else language
+    table = _table()
+    weights = Counter(_asked_for(text, spoken, table))
+    ordered = sorted(weights, key=lambda tag: (-weights[tag], tag))
+    return [table.names[tag][spoken] for tag in ordered[: max(limit, 0)]]
+
+
+def _asked_for(text: str, spoken: str, table: _Table) -> Iterator[int]:
+    """The tags asked for, once for each word that asks."""
+    latin = spoken if spoken in ("en", "fr") else latin_language(text)
+    east = spoken if spoken in ("ja", "zh") else east_language(text)
+    before = ""
+    for run, following in _with_following(text):
+        denied = before in _DENIALS
+        for tag in _asked_by(run, following, latin, east, table):
+            if not (denied and tag in table.moods):
+                yield tag
+        before = run.group().replace("’", "'").casefold()
+
+
+def _with_following(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Each run with the word after it."""
+    runs = list(_RUN.finditer(text))
+    return zip(runs, [*(run.group() for run in runs[1:]), ""], strict=False)
+
+
+def _asked_by(run: re.Match[str], following: str, latin: str, east: str, table: _Table) -> Iterable[int]:
+    match run.lastgroup:
+        case "hangul":
+            return _by_beginning(run.group(), table.triggers["ko"])
+        case "east":
+            return _by_place(run.group(), table.triggers[east], table)
+        case _:
+            return _by_word(run.group(), following, latin, table.triggers[latin])
+
+
+def _by_beginning(run: str, triggers: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Korean: the longest beginning that asks, else a whole noun of one syllable."""
+    for length in range(min(len(run), 8), 1, -1):
+        if run[:length] in triggers:
+            return triggers[run[:length]]
+    noun = korean.stem(run)
+    return triggers.get(noun, ()) if len(noun) == 1 else ()
+
+
+def _by_place(run: str, triggers: Mapping[str, tuple[int, ...]], table: _Table) -> Iterator[int]:
+    """Japanese and Chinese: anywhere, the longest first, none overlapping."""
+    position = 0
+    while position < len(run):
+        length = next((n for n in range(table.longest, 0, -1) if run[position : position + n] in triggers), 0)
+        denied = position > 0 and run[position - 1] in _DENYING
+        asked = triggers[run[position : position + length]] if length else ()
+        yield from (tag for tag in asked if not (denied and tag in table.moods))
+        position += length or 1
+
+
+def _by_word(run: str, following: str, language: str, triggers: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """English and French: two words, the word, its singular, or the longest beginning marked with a star."""
+    word = run.replace("’", "'").casefold()[:LONGEST]
+    if following and (asked := triggers.get(f"{word}_{following.casefold()[:LONGEST]}")):
+        return asked
+    if language == "fr" and word not in triggers:
+        word = _ELISION.sub("", word, count=1)
+    for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
+        if form in triggers:
+            return triggers[form]
+    starred = (triggers.get(word[:length] + "*") for length in range(len(word), 2, -1))
+    return next((asked for asked in starred if asked), ())
+
+
+@cache
+def _table() -> _Table:
+    """The table of topics.toml, turned around once: from words to tags."""
+    entries = tomllib.loads(files(__package__).joinpath("topics.toml").read_text("utf-8")).values()
+    triggers: dict[str, dict[str, tuple[int, ...]]] = {"en": {}, "fr": {}, "ko": {}, "ja": {}, "zh": {}}
+    for tag, entry in enumerate(entries):
+        for language, words in triggers.items():
+            for word in dict.fromkeys(entry[language].split()):
+                words[word] = (*words.get(word, ()), tag)
+    moods = frozenset(tag for tag, entry in enumerate(entries) if entry.get("mood"))
+    longest = max(len(word) for language in ("ja", "zh") for word in triggers[language])
+    return _Table(tuple(entry["name"] for entry in entries), triggers, moods, longest)

@@ -1,0 +1,77 @@
+"""Words as candidates for keywords, and the order in which they tell what a text is about."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import log
+
+LONGEST = 40
+"""Longer words are encoded data or other noise, never a keyword."""
+
+# A character in the lookahead never joins the one before it, so a text may be cut there before it is composed.
+_PIECE = re.compile(
+    "(?s:.{1,512})(?=[\x00-\x7f\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]|\\Z)|(?s:.{1,512})"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word as it is written, and how much it says for its length: 1 for an ordinary noun."""
+
+    surface: str
+    weight: float = 1.0
+
+
+@dataclass(slots=True)
+class _Tally:
+    surface: str
+    weight: float
+    position: int
+    count: int = 1
+
+
+def composed(text: str) -> str:
+    """The text in NFC; piece by piece, as the time for one long run of combining marks grows with its square."""
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize("NFC", piece) for piece in _PIECE.findall(text))
+
+
+def most_telling(words: Iterable[Word], limit: int) -> list[str]:
+    """The words by score, the earlier first among equals, each once in the form met first.
+
+    score = weight x (1 + ln count) x length x position
+    - weight: what its language made of the word: names and terms above 1, verbs and common words below;
+    - length: long words are more specific, up to about twelve letters or five syllables or characters;
+    - position: from 1.3 for the first word down to 1, as memories begin with what they are about.
+    """
+    tallies: dict[str, _Tally] = {}
+    for position, word in enumerate(words):
+        if len(word.surface) <= LONGEST:
+            _count(tallies, word, position)
+    ordered = sorted(tallies.values(), key=lambda tally: (-_score(tally), tally.position))
+    return [tally.surface for tally in ordered[: max(limit, 0)]]
+
+
+def _count(tallies: dict[str, _Tally], word: Word, position: int) -> None:
+    key = _singular(word.surface.casefold())
+    tally = tallies.get(key)
+    if tally is None:
+        tallies[key] = _Tally(word.surface, word.weight, position)
+        return
+    tally.count += 1
+    tally.weight = max(tally.weight, word.weight)
+
+
+def _singular(word: str) -> str:
+    """One key for a word and its plural in s; a guess, good enough as both are words of the same text."""
+    return word[:-1] if len(word) > 3 and word[-1] == "s" and word[-2] not in "sui" else word
+
+
+def _score(tally: _Tally) -> float:
+    narrow = tally.surface[0] < "\u1100"
+    length = 0.7 + (0.05 * min(len(tally.surface), 12) if narrow else 0.1 * min(len(tally.surface), 5))
+    position = 1 + 0.3 / (1 + tally.position / 8)
+    # Rounded, so that no platform's logarithm decides between equals.
+    return round(tally.weight * (1 + log(tally.count)) * length * position, 6)
