@@ -1,0 +1,354 @@
+-- Named queries. `-- name:` begins one; a line `-- fragment:` begins a text that others include as {name}.
+
+-- fragment: passes
+collection IN (SELECT value FROM json_each(:collections))
+AND (ends_at IS NULL OR ends_at > :now)
+AND (:since IS NULL OR created_at >= :since)
+AND (:until IS NULL OR created_at <= :until)
+AND (:importance_min IS NULL OR importance >= :importance_min)
+AND (:importance_max IS NULL OR importance <= :importance_max)
+AND (:ephemeral IS NULL OR (ends_at IS NOT NULL) = :ephemeral)
+AND (:ttl_over IS NULL OR ttl > :ttl_over)
+AND (:ttl_upto IS NULL OR ttl <= :ttl_upto)
+AND (:categories IS NULL OR category IN (SELECT value FROM json_each(:categories)))
+AND (
+    :tags IS NULL
+    OR number IN (SELECT t.memory FROM tags AS t WHERE t.tag IN (SELECT value FROM json_each(:tags)))
+)
+
+-- name: holdings
+SELECT c.number, c.id, c.domain, c.owner, g.access
+FROM collections AS c
+LEFT JOIN grants AS g ON g.collection = c.number AND g.subject_kind = 'user' AND g.subject = :user
+WHERE c.owner = :user OR c.domain = 'global' OR g.access IS NOT NULL
+
+-- name: home
+SELECT number FROM collections WHERE owner = :user AND kind = 'user'
+
+-- name: user_named
+SELECT id, name, time_zone, created_at FROM users WHERE name = :name
+
+-- name: user
+SELECT id, name, time_zone, created_at FROM users WHERE id = :id
+
+-- name: add_user
+INSERT INTO users (id, name, time_zone, created_at) VALUES (:id, :name, :time_zone, :created_at)
+
+-- name: credential_by_hash
+SELECT id, user, name, hash, permissions, created_at, expires_at, revoked_at FROM credentials WHERE hash = :hash
+
+-- name: credentials
+SELECT id, user, name, hash, permissions, created_at, expires_at, revoked_at FROM credentials ORDER BY created_at, id
+
+-- name: add_credential
+INSERT INTO credentials (id, user, name, hash, permissions, created_at, expires_at)
+VALUES (:id, :user, :name, :hash, :permissions, :created_at, :expires_at)
+
+-- name: revoke_credential
+UPDATE credentials SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL
+
+-- name: add_collection
+INSERT INTO collections (id, kind, domain, name, owner, created_at)
+VALUES (:id, :kind, :domain, :name, :owner, :created_at)
+RETURNING number
+
+-- name: grant
+INSERT INTO grants (subject_kind, subject, collection, access, granted_by, created_at)
+VALUES ('user', :user, :collection, :access, :granted_by, :at)
+ON CONFLICT (subject_kind, subject, collection) DO UPDATE SET access = excluded.access
+
+-- name: memory
+SELECT * FROM records WHERE id = :id AND {passes}
+
+-- name: memory_at
+SELECT * FROM records WHERE id = (SELECT memory FROM blocks WHERE number = :block) AND {passes}
+
+-- name: memories
+SELECT * FROM records WHERE number IN (SELECT value FROM json_each(:numbers)) AND {passes}
+
+-- name: page
+SELECT * FROM records WHERE {passes} ORDER BY created_at DESC, number DESC LIMIT :limit OFFSET :offset
+
+-- name: count
+SELECT count(*)
+FROM (
+    SELECT m.number, m.collection, m.created_at, m.importance, m.category, e.ends_at, e.ttl
+    FROM memories AS m
+    LEFT JOIN ephemeral AS e ON e.memory = m.number
+)
+WHERE {passes}
+
+-- name: matching
+SELECT number
+FROM (
+    SELECT m.number, m.collection, m.created_at, m.importance, m.category, e.ends_at, e.ttl
+    FROM memories AS m
+    LEFT JOIN ephemeral AS e ON e.memory = m.number
+)
+WHERE {passes}
+
+-- name: expired
+SELECT * FROM records
+WHERE number IN (SELECT memory FROM ephemeral WHERE ends_at <= :now ORDER BY ends_at)
+AND (:collections IS NULL OR collection IN (SELECT value FROM json_each(:collections)))
+LIMIT :limit
+
+-- name: add_memory
+INSERT INTO memories (
+    id, collection, created_at, importance, category, version, content_type, keywords, metadata,
+    author_user, author_credential, author_session, author_tool,
+    revised_at, reviser_user, reviser_credential, reviser_session, reviser_tool, content
+) VALUES (
+    :id, :collection, :created_at, :importance, :category, 1, :content_type, :keywords, :metadata,
+    :user, :credential, :session, :tool,
+    :created_at, :user, :credential, :session, :tool, :content
+)
+RETURNING number
+
+-- name: keep_version
+INSERT INTO versions (
+    memory, number, made_at, user, credential, session, tool,
+    importance, category, content_type, tags, keywords, metadata, content
+)
+SELECT
+    number, version, revised_at, reviser_user, reviser_credential, reviser_session, reviser_tool,
+    importance, category, content_type, tags, keywords, metadata, content
+FROM records
+WHERE number = :number
+
+-- name: revise
+UPDATE memories
+SET
+    version = version + 1,
+    content = :content,
+    content_type = :content_type,
+    importance = :importance,
+    category = :category,
+    keywords = :keywords,
+    metadata = :metadata,
+    revised_at = :at,
+    reviser_user = :user,
+    reviser_credential = :credential,
+    reviser_session = :session,
+    reviser_tool = :tool
+WHERE number = :number AND version = :version
+
+-- name: versions
+SELECT
+    m.id, v.number, v.content, v.content_type, v.tags, v.keywords, v.category, v.importance, v.metadata,
+    v.user, v.credential, v.session, v.tool, v.made_at
+FROM versions AS v
+JOIN memories AS m ON m.number = v.memory
+WHERE m.id = :id
+ORDER BY v.number
+
+-- name: add_tag
+INSERT INTO tags (memory, position, tag) VALUES (:memory, :position, :tag)
+
+-- name: clear_tags
+DELETE FROM tags WHERE memory = :memory
+
+-- name: set_end
+INSERT INTO ephemeral (memory, ttl, ends_at) VALUES (:memory, :ttl, :ends_at)
+ON CONFLICT (memory) DO UPDATE SET ttl = excluded.ttl, ends_at = excluded.ends_at
+
+-- name: clear_end
+DELETE FROM ephemeral WHERE memory = :memory
+
+-- name: erase
+DELETE FROM memories WHERE number = :number
+
+-- name: add_words
+INSERT INTO words (rowid, terms) VALUES (:number, :terms)
+
+-- name: clear_words
+DELETE FROM words WHERE rowid = :number
+
+-- name: add_vector
+INSERT INTO vectors (memory, embedder, part, vector) VALUES (:memory, :embedder, :part, :vector)
+
+-- name: clear_vectors
+DELETE FROM vectors WHERE memory = :memory
+
+-- name: vectors_of
+SELECT v.vector
+FROM vectors AS v
+JOIN embedders AS e ON e.number = v.embedder AND e.fingerprint = :fingerprint
+WHERE v.memory = :memory
+ORDER BY v.part
+
+-- name: whole_vectors
+SELECT v.memory, v.vector
+FROM vectors AS v
+JOIN embedders AS e ON e.number = v.embedder AND e.fingerprint = :fingerprint
+WHERE v.memory IN (SELECT value FROM json_each(:numbers)) AND v.part = 0
+
+-- name: vectors_numbered
+SELECT number, vector FROM vectors WHERE number IN (SELECT value FROM json_each(:numbers))
+
+-- name: vectors_for
+SELECT v.memory, v.number, v.vector
+FROM vectors AS v
+WHERE v.embedder = :embedder AND (:numbers IS NULL OR v.memory IN (SELECT value FROM json_each(:numbers)))
+ORDER BY v.memory, v.part
+
+-- name: index_facts
+SELECT m.number, m.collection, m.author_user, m.created_at, m.importance, e.ends_at
+FROM memories AS m
+LEFT JOIN ephemeral AS e ON e.memory = m.number
+WHERE :numbers IS NULL OR m.number IN (SELECT value FROM json_each(:numbers))
+ORDER BY m.number
+
+-- name: mark_unembedded
+INSERT INTO unembedded (memory, since, reason) VALUES (:memory, :since, :reason)
+ON CONFLICT (memory) DO UPDATE SET reason = excluded.reason
+
+-- name: mark_unseen
+INSERT INTO unembedded (memory, since, reason)
+SELECT m.number, :since, :reason
+FROM memories AS m
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM vectors AS v
+    JOIN embedders AS e ON e.number = v.embedder AND e.fingerprint = :fingerprint
+    WHERE v.memory = m.number
+)
+ON CONFLICT (memory) DO UPDATE SET reason = excluded.reason
+
+-- name: clear_unembedded
+DELETE FROM unembedded WHERE memory = :memory
+
+-- name: unembedded
+SELECT * FROM records WHERE number IN (SELECT memory FROM unembedded ORDER BY memory LIMIT :limit) ORDER BY number
+
+-- name: version_of
+SELECT version FROM memories WHERE number = :number
+
+-- name: unembedded_count
+SELECT count(*), max(reason) FROM unembedded
+
+-- name: embedder
+SELECT number FROM embedders WHERE fingerprint = :fingerprint
+
+-- name: add_embedder
+INSERT INTO embedders (fingerprint, dimensions) VALUES (:fingerprint, :dimensions) RETURNING number
+
+-- name: block
+SELECT number, memory, version, timestamp, importance, previous_hash, hash, erased_at, seal
+FROM blocks
+WHERE number = :number
+
+-- name: block_of
+SELECT number, memory, version, timestamp, importance, previous_hash, hash, erased_at, seal
+FROM blocks
+WHERE memory = :memory
+
+-- name: head
+SELECT number, memory, version, timestamp, importance, previous_hash, hash, erased_at, seal
+FROM blocks
+ORDER BY number DESC
+LIMIT 1
+
+-- name: add_block
+INSERT INTO blocks (number, memory, version, timestamp, importance, previous_hash, hash)
+VALUES (:number, :memory, :version, :timestamp, :importance, :previous_hash, :hash)
+
+-- name: erase_block
+UPDATE blocks SET erased_at = :erased_at, seal = :seal WHERE number = :number
+
+-- name: witnesses
+SELECT
+    b.number, b.memory, b.version, b.timestamp, b.importance, b.previous_hash, b.hash, b.erased_at, b.seal,
+    CASE WHEN m.version = b.version THEN m.content ELSE v.content END
+FROM blocks AS b
+LEFT JOIN memories AS m ON m.id = b.memory
+LEFT JOIN versions AS v ON v.memory = m.number AND v.number = b.version AND m.version <> b.version
+WHERE b.number > :after
+ORDER BY b.number
+LIMIT :limit
+
+-- name: unsealed
+SELECT count(*)
+FROM memories AS m
+WHERE NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number)
+AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.memory = m.id)
+
+-- name: link
+INSERT INTO links (source, target, kind, strength, created_at)
+SELECT s.number, t.number, :kind, :strength, :at
+FROM memories AS s, memories AS t
+WHERE s.id = :source AND t.id = :target
+ON CONFLICT (source, target, kind) DO UPDATE SET strength = excluded.strength
+
+-- name: links
+SELECT s.id, t.id, l.kind, l.strength, l.created_at
+FROM links AS l
+JOIN memories AS s ON s.number = l.source
+JOIN memories AS t ON t.number = l.target
+WHERE s.id = :id OR t.id = :id
+ORDER BY l.strength DESC, l.source, l.target
+
+-- name: last_event
+SELECT coalesce(max(number), 0) FROM events
+
+-- name: record
+INSERT INTO events (number, kind, at, user, credential, session, tool, memory, memory_number, collection, detail)
+SELECT
+    coalesce(max(number), 0) + 1,
+    :kind, :at, :user, :credential, :session, :tool, :memory, :memory_number, :collection, :detail
+FROM events
+RETURNING number
+
+-- name: events
+SELECT number, kind, at, user, credential, session, tool, memory, memory_number, collection, detail
+FROM events
+WHERE number > :after
+ORDER BY number
+LIMIT :limit
+
+-- name: changed_since
+SELECT DISTINCT memory_number FROM events WHERE number > :after
+
+-- name: event_time
+SELECT at FROM events WHERE number = :number
+
+-- name: count_use
+INSERT INTO uses (memory, count, last_at)
+SELECT number, :count, :at FROM memories WHERE number = :memory
+ON CONFLICT (memory) DO UPDATE SET count = count + excluded.count, last_at = excluded.last_at
+
+-- name: uses
+SELECT memory, count FROM uses WHERE memory IN (SELECT value FROM json_each(:numbers))
+
+-- name: document_count
+SELECT count(*) FROM memories
+
+-- name: word_count
+SELECT doc FROM word_counts WHERE term = :term
+
+-- name: prefix_count
+SELECT coalesce(sum(doc), 0) FROM word_counts WHERE term >= :term AND term < :after
+
+-- name: match
+SELECT rowid, -bm25(words) FROM words WHERE words MATCH :query
+
+-- name: match_newest
+SELECT rowid, -bm25(words) FROM words WHERE words MATCH :query ORDER BY rowid DESC LIMIT :limit
+
+-- name: lease
+INSERT INTO leases (name, holder, ends_at) VALUES (:name, :holder, :until)
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends_at = excluded.ends_at
+WHERE leases.holder = excluded.holder OR leases.ends_at <= :now
+RETURNING holder
+
+-- name: meta
+SELECT value FROM meta WHERE key = :key
+
+-- name: set_meta
+INSERT INTO meta (key, value) VALUES (:key, :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value
+
+-- name: ephemeral_count
+SELECT count(*) FROM ephemeral WHERE ends_at > :now
+
+-- name: block_count
+SELECT count(*) FROM blocks

@@ -1,0 +1,267 @@
+"""Reads: a consistent view of the file, with the derived index beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from commonplace.domain.access import Holding
+from commonplace.domain.chain import Block, Witness
+from commonplace.domain.credential import Credential, User
+from commonplace.domain.errors import NotFound
+from commonplace.domain.event import Event
+from commonplace.domain.filter import Filter
+from commonplace.domain.identifiers import MemoryId, UserId
+from commonplace.domain.link import Link
+from commonplace.domain.memory import Memory, Version
+from commonplace.language.terms import Term
+from commonplace.ports import Facts, LexicalHits, Page, Scan, Statistics
+from commonplace.storage.sqlite import lexical, rows
+from commonplace.storage.sqlite.queries import queries
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from commonplace.storage.sqlite.following import Follower
+    from commonplace.storage.vectors.index import Conditions, Index
+
+    Vectors = NDArray[np.float32]
+
+
+class SqliteReading:
+    """The Reading port over one connection, inside one transaction."""
+
+    def __init__(
+        self, connection: apsw.Connection, follower: Callable[[], Follower], path: Path, fingerprint: str
+    ) -> None:
+        self._connection = connection
+        self._follower = follower
+        self._path = path
+        self._fingerprint = fingerprint
+
+    def _all(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
+        return list(self._connection.execute(queries()[name], bindings))
+
+    def _one(self, name: str, /, **bindings: Any) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._connection.execute(queries()[name], bindings).fetchone()
+        return row
+
+    # Who
+
+    def holdings(self, user: UserId) -> Sequence[Holding]:
+        return [rows.holding(row) for row in self._all("holdings", user=user)]
+
+    def home(self, user: UserId) -> int:
+        row = self._one("home", user=user)
+        if row is None:
+            raise NotFound("user", user)
+        return int(row[0])
+
+    def user_named(self, name: str) -> User | None:
+        row = self._one("user_named", name=name)
+        return rows.user(row) if row else None
+
+    def user(self, user: UserId) -> User | None:
+        row = self._one("user", id=user)
+        return rows.user(row) if row else None
+
+    def credential_by_hash(self, key_hash: str) -> Credential | None:
+        row = self._one("credential_by_hash", hash=key_hash)
+        return rows.credential(row) if row else None
+
+    def credentials(self) -> Sequence[Credential]:
+        return [rows.credential(row) for row in self._all("credentials")]
+
+    # Memories
+
+    def memory(self, memory: MemoryId, among: Filter) -> Memory | None:
+        row = self._one("memory", id=memory, **rows.filter_bindings(among))
+        return rows.memory(row) if row else None
+
+    def memory_at(self, block: int, among: Filter) -> Memory | None:
+        row = self._one("memory_at", block=block, **rows.filter_bindings(among))
+        return rows.memory(row) if row else None
+
+    def memories(self, numbers: Sequence[int], among: Filter) -> Sequence[Memory]:
+        found = self._all("memories", numbers=rows.numbers_json(numbers), **rows.filter_bindings(among))
+        by_number = {row[0]: rows.memory(row) for row in found}
+        return [by_number[number] for number in numbers if number in by_number]
+
+    def page(self, among: Filter, limit: int, offset: int = 0) -> Page:
+        bindings = rows.filter_bindings(among)
+        found = self._all("page", limit=limit, offset=offset, **bindings)
+        return Page(tuple(rows.memory(row) for row in found), self.count(among))
+
+    def count(self, among: Filter) -> int:
+        row = self._one("count", **rows.filter_bindings(among))
+        return int(row[0]) if row else 0
+
+    def versions(self, memory: MemoryId) -> Sequence[Version]:
+        return [rows.version(row) for row in self._all("versions", id=memory)]
+
+    def links(self, memory: MemoryId) -> Sequence[Link]:
+        return [rows.link(row) for row in self._all("links", id=memory)]
+
+    def expired(self, collections: frozenset[int] | None, now: datetime, limit: int) -> Sequence[Memory]:
+        chosen = None if collections is None else rows.numbers_json(sorted(collections))
+        found = self._all("expired", now=rows.micros(now), collections=chosen, limit=limit)
+        return [rows.memory(row) for row in found]
+
+    # The chain
+
+    def block(self, index: int) -> Block | None:
+        row = self._one("block", number=index)
+        return rows.block(row) if row else None
+
+    def head(self) -> Block | None:
+        row = self._one("head")
+        return rows.block(row) if row else None
+
+    def witnesses(self, after: int, limit: int) -> Sequence[Witness]:
+        return [rows.witness(row) for row in self._all("witnesses", after=after, limit=limit)]
+
+    def unsealed(self) -> int:
+        row = self._one("unsealed")
+        return int(row[0]) if row else 0
+
+    # What happened
+
+    def last_event(self) -> int:
+        row = self._one("last_event")
+        return int(row[0]) if row else 0
+
+    def events(self, after: int, limit: int) -> Sequence[Event]:
+        return [rows.event(row) for row in self._all("events", after=after, limit=limit)]
+
+    # Finding
+
+    def lexical(self, terms: Sequence[Term], among: Filter, limit: int) -> LexicalHits:
+        row = self._one("document_count")
+        plan = lexical.plan(terms, int(row[0]) if row else 0, self._documents_with)
+        if plan is None:
+            return LexicalHits({}, 0.0)
+        if plan.newest_only:
+            found = self._all("match_newest", query=plan.expression, limit=lexical.BUDGET)
+        else:
+            found = self._all("match", query=plan.expression)
+        return LexicalHits(dict(self._let_through(found, among)[:limit]), plan.asked)
+
+    def _documents_with(self, term: Term) -> int:
+        if term.prefix:
+            row = self._one("prefix_count", term=term.text, after=term.text + "\U0010ffff")
+        else:
+            row = self._one("word_count", term=term.text)
+        return int(row[0]) if row else 0
+
+    def _let_through(self, found: list[tuple[Any, ...]], among: Filter) -> list[tuple[int, float]]:
+        import numpy as np
+
+        if not found:
+            return []
+        numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
+        with self._index() as index:
+            known = index.known(numbers, index.passing(self._conditions(among)))
+        kept = [(row[0], row[1]) for row, passed in zip(found, known.tolist(), strict=True) if passed]
+        return sorted(kept, key=lambda hit: (-hit[1], hit[0]))
+
+    def scan(self, vector: Vectors, fingerprint: str, among: Filter) -> Scan:
+        from commonplace.storage.sqlite.scan import NothingScanned, SqliteScan
+
+        with self._follower().index(self._connection, fingerprint) as index:
+            if index.dimensions != vector.shape[-1]:
+                return NothingScanned()
+            scanned = index.scan(vector, index.passing(self._conditions(among)))
+        return SqliteScan(scanned, lambda stored: self._exact_cosines(vector, stored))
+
+    def _exact_cosines(self, vector: Vectors, stored: Sequence[int]) -> dict[int, float]:
+        """By the vectors as they are kept, in full precision."""
+        from commonplace.storage.sqlite.following import unpacked
+
+        found = self._all("vectors_numbered", numbers=rows.numbers_json(stored))
+        if not found:
+            return {}
+        matrix = unpacked(b"".join(row[1] for row in found), vector.shape[-1])
+        return dict(zip((row[0] for row in found), (matrix @ vector).tolist(), strict=True))
+
+    def neighbours(self, numbers: Iterable[int], among: Filter) -> Mapping[int, Sequence[int]]:
+        with self._index() as index:
+            return index.neighbours(numbers, index.passing(self._conditions(among)))
+
+    def facts(self, numbers: Iterable[int]) -> Mapping[int, Facts]:
+        wanted = list(numbers)
+        uses = dict(self._all("uses", numbers=rows.numbers_json(wanted)))
+        with self._index() as index:
+            known = index.facts(wanted)
+        return {n: Facts(i, rows.moment(created), uses.get(n, 0)) for n, (i, created) in known.items()}
+
+    def vectors(self, number: int, fingerprint: str) -> Vectors | None:
+        from commonplace.storage.sqlite.following import unpacked
+
+        found = self._all("vectors_of", memory=number, fingerprint=fingerprint)
+        return unpacked(b"".join(row[0] for row in found), len(found[0][0]) // 2) if found else None
+
+    def whole_vectors(self, numbers: Sequence[int], fingerprint: str) -> Mapping[int, Vectors]:
+        from commonplace.storage.sqlite.following import unpacked
+
+        found = self._all("whole_vectors", numbers=rows.numbers_json(numbers), fingerprint=fingerprint)
+        return {row[0]: unpacked(row[1], len(row[1]) // 2)[0] for row in found}
+
+    def unembedded(self, limit: int) -> Sequence[Memory]:
+        return [rows.memory(row) for row in self._all("unembedded", limit=limit)]
+
+    def version_of(self, number: int) -> int | None:
+        row = self._one("version_of", number=number)
+        return int(row[0]) if row else None
+
+    def statistics(self, now: datetime) -> Statistics:
+        unembedded = self._one("unembedded_count") or (0, None)
+        single = {name: (self._one(name) or (0,))[0] for name in ("document_count", "block_count", "last_event")}
+        ephemeral = self._one("ephemeral_count", now=rows.micros(now)) or (0,)
+        return Statistics(
+            memories=single["document_count"],
+            ephemeral=ephemeral[0],
+            blocks=single["block_count"],
+            unembedded=unembedded[0],
+            unembedded_reason=unembedded[1] or "",
+            cached=self._follower().size,
+            events=single["last_event"],
+            bytes=self._path.stat().st_size,
+        )
+
+    def meta(self, key: str) -> str | None:
+        row = self._one("meta", key=key)
+        return str(row[0]) if row else None
+
+    # The index
+
+    @contextmanager
+    def _index(self) -> Iterator[Index]:
+        with self._follower().index(self._connection, self._fingerprint) as index:
+            yield index
+
+    def _conditions(self, among: Filter) -> Conditions:
+        """Tags and categories are answered by the file, everything else by the index."""
+        import numpy as np
+
+        from commonplace.storage.vectors.index import Conditions
+
+        numbers = None
+        if among.tags or among.categories or among.ttl_over is not None or among.ttl_upto is not None:
+            found = self._all("matching", **rows.filter_bindings(among))
+            numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
+        return Conditions(
+            collections=sorted(among.collections),
+            now=rows.micros(among.now),
+            since=rows.maybe_micros(among.since),
+            until=rows.maybe_micros(among.until),
+            importance_min=among.importance_min,
+            importance_max=among.importance_max,
+            ephemeral=among.ephemeral,
+            numbers=numbers,
+        )

@@ -1,0 +1,170 @@
+"""The store in one file of a folder, shared by as many processes as like."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import apsw
+
+from commonplace.domain.errors import StoreFailed, StoreReadOnly
+from commonplace.ports import Reading, Transaction
+from commonplace.storage.sqlite.connection import connect, connect_frozen, speaking_plainly, translated
+from commonplace.storage.sqlite.migrations import check_readable, migrate
+from commonplace.storage.sqlite.reading import SqliteReading
+from commonplace.storage.sqlite.writer import Writer
+from commonplace.storage.sqlite.writing import SqliteTransaction
+
+if TYPE_CHECKING:
+    from commonplace.storage.sqlite.following import Follower
+
+T = TypeVar("T")
+FILE_NAME = "commonplace.db"
+_READERS = 4
+
+
+class SqliteStore:
+    """The Store port. Reads run on a few threads, writes on one."""
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self._folder = folder
+        self._path = folder / FILE_NAME
+        self._fingerprint = fingerprint
+        self._follower: Follower | None = None
+        self._follower_lock = threading.Lock()
+        self._idle: queue.SimpleQueue[apsw.Connection] = queue.SimpleQueue()
+        self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="commonplace-reader")
+        self._refusal: StoreFailed | None = None
+        self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True)
+        self._writer = self._opened()
+
+    @property
+    def location(self) -> str:
+        return str(self._folder)
+
+    @property
+    def writable(self) -> bool:
+        return self._writer is not None
+
+    async def read(self, work: Callable[[Reading], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
+
+    async def write(self, work: Callable[[Transaction], T]) -> T:
+        result: T = await asyncio.wrap_future(self._writing().submit(work))
+        return result
+
+    async def vacuum(self) -> None:
+        """Rewrite the file without what was deleted, and drop the copies derived from it."""
+        self._following().discard_copies()
+        await asyncio.wrap_future(self._writing().submit_apart(_vacuum))
+
+    async def settle(self) -> None:
+        """Write the derived copies that make the next start fast, where enough has changed."""
+        if self._writer is not None:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, None)
+
+    async def close(self) -> None:
+        if self._writer is not None:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, 1)
+        self._threads.shutdown()
+        if self._writer is not None:
+            await asyncio.to_thread(self._writer.stop)
+        while not self._idle.empty():
+            self._idle.get().close()
+
+    # Opening
+
+    def _opened(self) -> Writer | None:
+        try:
+            return self._opened_for_writing()
+        except StoreReadOnly as refusal:
+            if not self._path.exists():
+                raise
+            self._refusal = refusal
+            self._connect = self._readable_connection()
+            return None
+
+    def _opened_for_writing(self) -> Writer:
+        try:
+            _make_private(self._folder, self._path)
+            connection = connect(self._path, writable=True)
+            migrate(connection, self._path)
+        except (apsw.ReadOnlyError, apsw.CantOpenError, PermissionError) as error:
+            raise StoreReadOnly(str(self._folder), str(error)) from error
+        except (apsw.Error, OSError) as error:
+            raise translated(error, self._path) from error
+        transaction = SqliteTransaction(connection, self._following, self._path, self._fingerprint)
+        return Writer(connection, transaction, self._path)
+
+    def _readable_connection(self) -> Callable[[], apsw.Connection]:
+        """The best way to read a file that cannot be written."""
+        with speaking_plainly(self._path):
+            try:
+                check_readable(connect(self._path, writable=False), self._path)
+            except (apsw.ReadOnlyError, apsw.CantOpenError):
+                check_readable(connect_frozen(self._path), self._path)
+                return lambda: connect_frozen(self._path)
+        return lambda: connect(self._path, writable=False)
+
+    # Working
+
+    def _writing(self) -> Writer:
+        if self._writer is None:
+            assert self._refusal is not None
+            raise self._refusal
+        return self._writer
+
+    def _read(self, work: Callable[[Reading], T]) -> T:
+        with speaking_plainly(self._path):
+            connection = self._taken()
+            try:
+                connection.execute("BEGIN")
+                return work(SqliteReading(connection, self._following, self._path, self._fingerprint))
+            finally:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                self._idle.put(connection)
+
+    def _taken(self) -> apsw.Connection:
+        try:
+            return self._idle.get_nowait()
+        except queue.Empty:
+            return self._connect()
+
+    def _following(self) -> Follower:
+        # Made at the first need: it brings numpy along, which would slow the handshake.
+        with self._follower_lock:
+            if self._follower is None:
+                from commonplace.storage.sqlite.following import Follower
+
+                self._follower = Follower(self._folder if self._writer is not None else None)
+            return self._follower
+
+    def _save_index(self, least: int | None) -> None:
+        follower = self._follower
+        if follower is None:
+            return
+        with speaking_plainly(self._path):
+            connection = self._taken()
+            try:
+                follower.save(connection, least=least)
+            finally:
+                self._idle.put(connection)
+
+
+def _make_private(folder: Path, path: Path) -> None:
+    """The folder and the file, readable by their owner only; SQLite gives its other files the same mode."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+
+
+def _vacuum(connection: apsw.Connection) -> None:
+    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+    connection.execute("VACUUM")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,117 @@
+"""The one thread that writes. Whoever waits at the same time shares one commit, and so one flush to disk."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from commonplace.storage.sqlite.connection import translated
+from commonplace.storage.sqlite.writing import SqliteTransaction
+
+_LARGEST_GROUP = 256
+
+Work = Callable[[SqliteTransaction], Any]
+Apart = Callable[[apsw.Connection], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Something to do, in a transaction or apart from any, and where its outcome is awaited."""
+
+    work: Work | None = None
+    apart: Apart | None = None
+    outcome: Future[Any] = field(default_factory=Future)
+
+
+class Writer:
+    """Takes jobs from any thread and answers each after its commit."""
+
+    def __init__(self, connection: apsw.Connection, transaction: SqliteTransaction, path: Path) -> None:
+        self._connection = connection
+        self._transaction = transaction
+        self._path = path
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="commonplace-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, work: Work) -> Future[Any]:
+        return self._queued(Job(work=work))
+
+    def submit_apart(self, work: Apart) -> Future[Any]:
+        """For what cannot run inside a transaction."""
+        return self._queued(Job(apart=work))
+
+    def _queued(self, job: Job) -> Future[Any]:
+        self._jobs.put(job)
+        return job.outcome
+
+    def stop(self) -> None:
+        """Finish what was submitted, then end."""
+        self._jobs.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    def _run(self) -> None:
+        ending = False
+        while not ending:
+            group, ending = self._next_group()
+            # From here on a job cannot be cancelled; one that was before is left out.
+            started = [job for job in group if job.outcome.set_running_or_notify_cancel()]
+            self._write([job for job in started if job.work])
+            for job in started:
+                if job.apart:
+                    self._settle(job, job.apart, self._connection)
+
+    def _next_group(self) -> tuple[list[Job], bool]:
+        group: list[Job] = []
+        job = self._jobs.get()
+        while job is not None:
+            group.append(job)
+            if len(group) == _LARGEST_GROUP or self._jobs.empty():
+                return group, False
+            job = self._jobs.get()
+        return group, True
+
+    def _write(self, group: list[Job]) -> None:
+        if len(group) > 1 and self._written_together(group):
+            return
+        # Alone, or one of them spoiled it for all: in a transaction of its own each gets its own answer.
+        for job in group:
+            self._settle(job, self._committed, [job])
+
+    def _written_together(self, group: list[Job]) -> bool:
+        try:
+            results = self._committed(group)
+        except Exception:
+            return False
+        for job, result in zip(group, results, strict=True):
+            job.outcome.set_result(result)
+        return True
+
+    def _settle(self, job: Job, act: Callable[..., Any], argument: Any) -> None:
+        try:
+            result = act(argument)
+        except apsw.Error as error:
+            job.outcome.set_exception(translated(error, self._path))
+        except Exception as error:
+            job.outcome.set_exception(error)
+        else:
+            job.outcome.set_result(result[0] if job.work else result)
+
+    def _committed(self, group: list[Job]) -> list[Any]:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            results = [job.work(self._transaction) for job in group if job.work]
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        return results

@@ -1,0 +1,187 @@
+"""Writes: what a transaction may do, all of it kept or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from commonplace.domain.access import Right
+from commonplace.domain.chain import Block, erasure_seal
+from commonplace.domain.credential import Credential, User
+from commonplace.domain.errors import Conflict
+from commonplace.domain.event import Happening
+from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
+from commonplace.domain.link import Link
+from commonplace.domain.memory import Author, Change, Ephemeral, Memory
+from commonplace.ports import Prints
+from commonplace.storage.sqlite import rows
+from commonplace.storage.sqlite.queries import queries
+from commonplace.storage.sqlite.reading import SqliteReading
+
+
+class SqliteTransaction(SqliteReading):
+    """The Transaction port, on the writer's connection."""
+
+    def _do(self, name: str, /, **bindings: Any) -> None:
+        self._connection.execute(queries()[name], bindings)
+
+    def _returned(self, name: str, /, **bindings: Any) -> int:
+        return int(self._connection.execute(queries()[name], bindings).get)
+
+    # Who
+
+    def add_user(self, user: User) -> None:
+        created_at = rows.micros(user.created_at)
+        self._do("add_user", id=user.id, name=user.name, time_zone=user.time_zone, created_at=created_at)
+
+    def add_credential(self, credential: Credential) -> None:
+        self._do(
+            "add_credential",
+            id=credential.id,
+            user=credential.user,
+            name=credential.name,
+            hash=credential.hash,
+            permissions=",".join(sorted(credential.permissions)),
+            created_at=rows.micros(credential.created_at),
+            expires_at=rows.maybe_micros(credential.expires_at),
+        )
+
+    def revoke_credential(self, credential: CredentialId, at: datetime) -> None:
+        self._do("revoke_credential", id=credential, at=rows.micros(at))
+
+    def add_collection(
+        self, collection: CollectionId, kind: str, domain: str, name: str, owner: UserId | None, at: datetime
+    ) -> int:
+        created_at = rows.micros(at)
+        return self._returned(
+            "add_collection", id=collection, kind=kind, domain=domain, name=name, owner=owner, created_at=created_at
+        )
+
+    def grant(self, user: UserId, collection: int, right: Right, by: UserId, at: datetime) -> None:
+        self._do("grant", user=user, collection=collection, access=right.value, granted_by=by, at=rows.micros(at))
+
+    # Memories
+
+    def add(self, memory: Memory, prints: Prints) -> int:
+        number = self._returned(
+            "add_memory",
+            id=memory.id,
+            collection=memory.home,
+            created_at=rows.micros(memory.created_at),
+            importance=memory.importance,
+            category=memory.category,
+            content_type=memory.content_type,
+            keywords=rows.as_json(memory.keywords),
+            metadata=rows.as_json(memory.metadata),
+            content=memory.content,
+            **rows.author_bindings(memory.author),
+        )
+        self._put_tags(number, memory.tags)
+        self._do("add_words", number=number, terms=" ".join(prints.terms))
+        self.put_vectors(number, prints, memory.created_at)
+        self.set_end(number, memory.ephemeral)
+        return number
+
+    def revise(self, memory: Memory, change: Change, by: Author, at: datetime, prints: Prints | None) -> None:
+        self._do("keep_version", number=memory.number)
+        self._do(
+            "revise",
+            number=memory.number,
+            version=memory.version,
+            content=_either(change.content, memory.content),
+            content_type=_either(change.content_type, memory.content_type),
+            importance=_either(change.importance, memory.importance),
+            category=_either(change.category, memory.category),
+            keywords=rows.as_json(_either(change.keywords, memory.keywords)),
+            metadata=rows.as_json(_either(change.metadata, memory.metadata)),
+            at=rows.micros(at),
+            **rows.author_bindings(by),
+        )
+        if self._connection.changes() != 1:
+            raise Conflict("memory", memory.id)
+        if change.tags is not None:
+            self._do("clear_tags", memory=memory.number)
+            self._put_tags(memory.number, change.tags)
+        if prints is not None:
+            self._do("clear_words", number=memory.number)
+            self._do("add_words", number=memory.number, terms=" ".join(prints.terms))
+            self.put_vectors(memory.number, prints, at)
+
+    def _put_tags(self, number: int, tags: Sequence[str]) -> None:
+        for position, tag in enumerate(tags):
+            self._do("add_tag", memory=number, position=position, tag=tag)
+
+    def set_end(self, number: int, ephemeral: Ephemeral | None) -> None:
+        if ephemeral is None:
+            self._do("clear_end", memory=number)
+            return
+        ttl = int(ephemeral.ttl.total_seconds() * 1_000_000)
+        self._do("set_end", memory=number, ttl=ttl, ends_at=rows.micros(ephemeral.ends_at))
+
+    def erase(self, memory: Memory, at: datetime) -> None:
+        """Text, versions, vectors and full text go for good; the block keeps its hashes, sealed."""
+        self._do("clear_words", number=memory.number)
+        self._do("erase", number=memory.number)
+        row = self._one("block_of", memory=memory.id)
+        if row:
+            block = rows.block(row)
+            seal = erasure_seal(block, rows.moment(rows.micros(at)).isoformat())
+            self._do("erase_block", number=block.index, erased_at=rows.micros(at), seal=seal)
+
+    def put_vectors(self, number: int, prints: Prints, at: datetime) -> None:
+        from commonplace.storage.sqlite.following import packed
+
+        self._do("clear_vectors", memory=number)
+        if prints.vectors is not None:
+            embedder = self._embedder(prints.fingerprint, prints.vectors.shape[1])
+            for part, vector in enumerate(prints.vectors):
+                self._do("add_vector", memory=number, embedder=embedder, part=part, vector=packed(vector))
+        if prints.unembedded:
+            self._do("mark_unembedded", memory=number, since=rows.micros(at), reason=prints.unembedded)
+        else:
+            self._do("clear_unembedded", memory=number)
+
+    def _embedder(self, fingerprint: str, dimensions: int) -> int:
+        row = self._one("embedder", fingerprint=fingerprint)
+        return int(row[0]) if row else self._returned("add_embedder", fingerprint=fingerprint, dimensions=dimensions)
+
+    def mark_unseen(self, fingerprint: str, reason: str, at: datetime) -> None:
+        self._do("mark_unseen", fingerprint=fingerprint, since=rows.micros(at), reason=reason)
+
+    # The chain, links, what happened
+
+    def append(self, block: Block) -> None:
+        self._do(
+            "add_block",
+            number=block.index,
+            memory=block.memory,
+            version=block.version,
+            timestamp=block.timestamp,
+            importance=block.importance,
+            previous_hash=block.previous_hash,
+            hash=block.hash,
+        )
+
+    def link(self, link: Link) -> None:
+        at = rows.micros(link.created_at)
+        kind, strength = link.kind.value, link.strength
+        self._do("link", source=link.source, target=link.target, kind=kind, strength=strength, at=at)
+
+    def record(self, happening: Happening) -> int:
+        return self._returned("record", **rows.happening_bindings(happening))
+
+    def count_uses(self, numbers: Mapping[int, int], at: datetime) -> None:
+        for number, count in sorted(numbers.items()):
+            self._do("count_use", memory=number, count=count, at=rows.micros(at))
+
+    def lease(self, name: str, holder: str, now: datetime, until: datetime) -> bool:
+        row = self._one("lease", name=name, holder=holder, now=rows.micros(now), until=rows.micros(until))
+        return row is not None
+
+    def set_meta(self, key: str, value: str) -> None:
+        self._do("set_meta", key=key, value=value)
+
+
+def _either(new: Any, old: Any) -> Any:
+    return old if new is None else new

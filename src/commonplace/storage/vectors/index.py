@@ -1,0 +1,295 @@
+"""The derived index in RAM: what filters and vector search need of every memory, in arrays.
+
+Codes are int8 with one scale a vector, scanned exactly. Never a second truth: it is built from the store,
+follows its events, and whatever it suggests is read back from the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import numkong
+import numpy as np
+from numpy.typing import NDArray
+
+from commonplace.storage.vectors.columns import Columns
+
+NEVER = int(np.iinfo(np.int64).max)
+REACH = 2
+"""How many neighbours a memory has on each side."""
+_SPAN = timedelta(hours=1) // timedelta(microseconds=1)
+"""What was written further apart than this has nothing to do with each other."""
+_LOOKAROUND = 8
+"""How far to look for a neighbour: others may have written in between."""
+_GATHER_BELOW = 0.5
+"""Below this share of vectors, copying the chosen ones is cheaper than scanning all."""
+
+_NOWHERE = -1
+_NOT_COMPARED = np.float32(-2.0)
+_WASTE = 4096
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """A filter in the index's own terms; times in microseconds."""
+
+    collections: Sequence[int]
+    now: int
+    since: int | None = None
+    until: int | None = None
+    importance_min: float | None = None
+    importance_max: float | None = None
+    ephemeral: bool | None = None
+    numbers: NDArray[np.int64] | None = None
+    """Only these, where a condition had to be answered by the store; sorted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Memories as the index knows them, ordered by number."""
+
+    numbers: NDArray[np.int64]
+    collections: NDArray[np.int32]
+    authors: NDArray[np.int64]
+    created: NDArray[np.int64]
+    importance: Floats
+    ends: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Vectors of memories: whose, under which number the store keeps them, and what they are."""
+
+    owners: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    vectors: Floats
+
+
+class Index:
+    """Not safe for threads by itself: its owner holds a lock around every call.
+
+    A memory keeps its place for good; its vectors stand together, from `first` on. Vectors that were replaced
+    stay behind, without a place, until enough of them have gathered.
+    """
+
+    def __init__(self, dimensions: int) -> None:
+        self.dimensions = dimensions
+        self.position = 0
+        self._memories = Columns(
+            number=np.empty(0, np.int64),
+            collection=np.empty(0, np.int32),
+            author=np.empty(0, np.int64),
+            created=np.empty(0, np.int64),
+            importance=np.empty(0, np.float32),
+            ends=np.empty(0, np.int64),
+            alive=np.empty(0, np.bool_),
+            first=np.empty(0, np.int32),
+            count=np.empty(0, np.int32),
+        )
+        self._parts = Columns(
+            place=np.empty(0, np.int32),
+            number=np.empty(0, np.int64),
+            scale=np.empty(0, np.float32),
+            code=np.empty((0, dimensions), np.int8),
+        )
+
+    def __len__(self) -> int:
+        return int(self._memories["alive"].sum())
+
+    # Following the store
+
+    def put(self, entries: Entries, parts: Parts, gone: NDArray[np.int64]) -> None:
+        """Take these memories as they are now, and drop those that are gone."""
+        self._put_entries(entries)
+        places, known = self._places(gone)
+        self._memories["alive"][places[known]] = False
+        self._replace_parts(np.union1d(entries.numbers, gone), parts)
+
+    def _put_entries(self, entries: Entries) -> None:
+        size = len(entries.numbers)
+        rows: dict[str, NDArray[Any]] = {
+            "number": entries.numbers,
+            "collection": entries.collections,
+            "author": entries.authors,
+            "created": entries.created,
+            "importance": entries.importance,
+            "ends": entries.ends,
+            "alive": np.ones(size, np.bool_),
+        }
+        places, known = self._places(entries.numbers)
+        for name, values in rows.items():
+            self._memories[name][places[known]] = values[known]
+        # Numbers only grow, so what is not known yet belongs at the end, and the column stays sorted.
+        new = {name: values[~known] for name, values in rows.items()}
+        none = np.zeros(int((~known).sum()), np.int32)
+        self._memories.extend(**new, first=none, count=none)
+
+    def _replace_parts(self, numbers: NDArray[np.int64], parts: Parts) -> None:
+        places, known = self._places(numbers)
+        first, count = self._memories["first"], self._memories["count"]
+        for place in places[known]:
+            self._parts["place"][first[place] : first[place] + count[place]] = _NOWHERE
+        count[places[known]] = 0
+        codes, scales = quantised(parts.vectors)
+        owners, _ = self._places(parts.owners)
+        self._parts.extend(place=owners.astype(np.int32), number=parts.numbers, scale=scales, code=codes)
+        self._find_parts(len(self._parts) - len(codes))
+        if (self._parts["place"] == _NOWHERE).sum() > max(_WASTE, len(self._parts) // 4):
+            self._parts.keep(np.flatnonzero(self._parts["place"] != _NOWHERE))
+            self._find_parts(0)
+
+    def _find_parts(self, start: int) -> None:
+        """Note where the vectors of each memory begin, from this part on."""
+        places, firsts, counts = np.unique(self._parts["place"][start:], return_index=True, return_counts=True)
+        self._memories["first"][places] = firsts + start
+        self._memories["count"][places] = counts
+
+    def _places(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        return located(self._memories["number"], numbers)
+
+    # Answering
+
+    def passing(self, conditions: Conditions) -> NDArray[np.bool_]:
+        """Which memories a filter lets through, by place."""
+        memories = self._memories
+        passed: NDArray[np.bool_] = memories["alive"] & (memories["ends"] > conditions.now)
+        passed &= np.isin(memories["collection"], np.asarray(conditions.collections, np.int32))
+        for column, low, high in (
+            ("created", conditions.since, conditions.until),
+            ("importance", conditions.importance_min, conditions.importance_max),
+        ):
+            if low is not None:
+                passed &= memories[column] >= np.asarray(low, memories[column].dtype)
+            if high is not None:
+                passed &= memories[column] <= np.asarray(high, memories[column].dtype)
+        if conditions.ephemeral is not None:
+            passed &= (memories["ends"] != NEVER) == conditions.ephemeral
+        if conditions.numbers is not None:
+            passed &= np.isin(memories["number"], conditions.numbers)
+        return passed
+
+    def known(self, numbers: NDArray[np.int64], passed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of these memories are among those let through."""
+        places, known = self._places(numbers)
+        known[known] = passed[places[known]]
+        return known
+
+    def scan(self, vector: Floats, passed: NDArray[np.bool_]) -> Scanned:
+        """Compare one vector with those of all memories let through."""
+        codes, scales, places = (self._parts[name] for name in ("code", "scale", "place"))
+        # One more, False, so that the place of a vector that belongs nowhere is never let through.
+        chosen = np.append(passed, False)[places]
+        cosines = np.full(len(codes), _NOT_COMPARED, np.float32)
+        query, scale = quantised(vector.reshape(1, -1))
+        if chosen.any():
+            which = np.flatnonzero(chosen) if chosen.mean() < _GATHER_BELOW else slice(None)
+            dots = np.asarray(numkong.cdist(query, codes[which], metric="dot")).ravel()
+            cosines[which] = dots * scales[which] * scale[0]
+            cosines[~chosen] = _NOT_COMPARED
+        return Scanned(
+            cosines,
+            # Copies of what changes in place, so that the answer stays true when the lock is gone.
+            places.copy(),
+            self._parts["number"],
+            self._memories["number"],
+            self._memories["first"].copy(),
+            self._memories["count"].copy(),
+        )
+
+    def neighbours(self, numbers: Iterable[int], passed: NDArray[np.bool_]) -> dict[int, list[int]]:
+        """Those written just before and after by the same author in the same collection."""
+        wanted = np.fromiter(numbers, np.int64)
+        places, known = self._places(wanted)
+        return {
+            int(number): self._beside(int(place), passed)
+            for number, place in zip(wanted[known], places[known], strict=True)
+        }
+
+    def _beside(self, place: int, passed: NDArray[np.bool_]) -> list[int]:
+        low, high = max(place - _LOOKAROUND, 0), min(place + _LOOKAROUND + 1, len(self._memories))
+        window = slice(low, high)
+        column = {name: self._memories[name][window] for name in ("number", "collection", "author", "created")}
+        here = place - low
+        near = passed[window] & (abs(column["created"] - column["created"][here]) <= _SPAN)
+        near &= (column["collection"] == column["collection"][here]) & (column["author"] == column["author"][here])
+        before, after = np.flatnonzero(near[:here])[-REACH:], np.flatnonzero(near[here + 1 :])[:REACH] + here + 1
+        return [int(n) for n in column["number"][np.concatenate([before, after])]]
+
+    def facts(self, numbers: Iterable[int]) -> dict[int, tuple[float, int]]:
+        """Importance and time of creation."""
+        wanted = np.fromiter(numbers, np.int64)
+        places, known = self._places(wanted)
+        at = places[known]
+        rows = zip(wanted[known], self._memories["importance"][at], self._memories["created"][at], strict=True)
+        return {int(number): (float(importance), int(created)) for number, importance, created in rows}
+
+    # Keeping a copy on disk
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        memories = {f"memory_{name}": array for name, array in self._memories.filled().items()}
+        return memories | {f"part_{name}": array for name, array in self._parts.filled().items()}
+
+    @classmethod
+    def from_arrays(cls, dimensions: int, position: int, arrays: Mapping[str, NDArray[Any]]) -> Index:
+        index = cls(dimensions)
+        index._memories = Columns(**_with_prefix("memory_", arrays))
+        index._parts = Columns(**_with_prefix("part_", arrays))
+        index.position = position
+        return index
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Approximate cosines of every vector at the time of the scan."""
+
+    cosines: Floats
+    _places: NDArray[np.int32]
+    _stored: NDArray[np.int64]
+    _memories: NDArray[np.int64]
+    _first: NDArray[np.int32]
+    _count: NDArray[np.int32]
+
+    def best(self, limit: int) -> list[tuple[int, int]]:
+        """The most similar vectors, best first: whose each is, and its number in the store."""
+        top = np.arange(len(self.cosines))
+        if len(top) > limit:
+            top = np.argpartition(-self.cosines, limit)[:limit]
+        top = top[self.cosines[top] > _NOT_COMPARED]
+        top = top[np.argsort(-self.cosines[top], kind="stable")]
+        return list(zip(self._memories[self._places[top]].tolist(), self._stored[top].tolist(), strict=True))
+
+    def of(self, numbers: Iterable[int]) -> dict[int, float]:
+        """The best cosine of each of these memories that was compared."""
+        wanted = np.fromiter(numbers, np.int64)
+        places, known = located(self._memories, wanted)
+        best = {}
+        for number, place in zip(wanted[known].tolist(), places[known].tolist(), strict=True):
+            first = self._first[place]
+            cosine = self.cosines[first : first + self._count[place]].max(initial=_NOT_COMPARED)
+            if cosine > _NOT_COMPARED:
+                best[number] = float(cosine)
+        return best
+
+
+def located(column: NDArray[np.int64], numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Where these numbers stand in a sorted column, and which of them stand there at all."""
+    places = np.searchsorted(column, numbers)
+    known = places < len(column)
+    known[known] = column[places[known]] == numbers[known]
+    return places, known
+
+
+def quantised(vectors: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Codes and scales: vector ~ code * scale."""
+    peaks = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), np.float32(1e-12))
+    codes = np.rint(vectors * (127.0 / peaks)[:, None]).astype(np.int8)
+    return codes, (peaks / 127.0).astype(np.float32)
+
+
+def _with_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
