@@ -1,0 +1,53 @@
+"""The verbs, a module per noun, gathered in one value that dialects and transports are given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from commonplace.engine.access import Access
+from commonplace.engine.chain import Chain
+from commonplace.engine.embedding import Embedding
+from commonplace.engine.events import Events
+from commonplace.engine.memories import Memories
+from commonplace.engine.recall import Recall
+from commonplace.engine.upkeep import Upkeep
+from commonplace.ports import Clock, Embedder, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One memory for everyone who may ask it."""
+
+    store: Store
+    clock: Clock
+    embedding: Embedding
+    access: Access
+    memories: Memories
+    recall: Recall
+    chain: Chain
+    events: Events
+    upkeep: Upkeep
+
+    async def close(self) -> None:
+        await self.recall.flush_uses()
+        self.embedding.close()
+        await self.store.close()
+
+
+def assemble(store: Store, embedder: Embedder, clock: Clock, zone: ZoneInfo, owner_key: str = "") -> Engine:
+    """An engine from its parts."""
+    embedding = Embedding(embedder)
+    memories = Memories(store, embedding, clock)
+    recall = Recall(store, embedding, clock)
+    return Engine(
+        store=store,
+        clock=clock,
+        embedding=embedding,
+        access=Access(store, clock, zone, owner_key),
+        memories=memories,
+        recall=recall,
+        chain=Chain(store),
+        events=Events(store),
+        upkeep=Upkeep(store, embedding, memories, recall, clock),
+    )

@@ -1,0 +1,195 @@
+"""Users and their keys: who a caller is, and what it may reach."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from commonplace.domain import limits
+from commonplace.domain.access import ALL_PERMISSIONS, Actor, Permission, Right, reach, require
+from commonplace.domain.credential import KEY_BYTES, Credential, User, key_hash, new_key, same_key
+from commonplace.domain.errors import AlreadyExists, Invalid, NotFound, Unauthenticated
+from commonplace.domain.filter import Filter
+from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, UserId, uuid7
+from commonplace.ports import Clock, Reading, Store, Transaction
+
+OWNER = "owner"
+LOCAL = "local"
+"""The credential of whoever can start a process on this machine: stdio and the command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """A key, to be shown this once."""
+
+    key: str
+    credential: Credential
+
+
+class Access:
+    """The one place that knows who is who."""
+
+    def __init__(self, store: Store, clock: Clock, zone: ZoneInfo, owner_key: str = "") -> None:
+        self._store = store
+        self._clock = clock
+        self._zone = zone
+        self._owner_key = owner_key
+
+    async def local_owner(self) -> Actor:
+        """The person at this machine."""
+        owner = await self._owner()
+        return Actor(owner.id, LOCAL, ALL_PERMISSIONS, self._zone_of(owner))
+
+    async def authenticate(self, key: str) -> Actor:
+        """Who shows this key; Unauthenticated tells nothing about why it is refused."""
+        if self._owner_key and same_key(key, self._owner_key):
+            owner = await self._owner()
+            return Actor(owner.id, OWNER, ALL_PERMISSIONS, self._zone_of(owner))
+        found = await self._store.read(lambda tx: _identified(tx, key_hash(key)))
+        if found is None or not found[0].is_valid(self._clock.now()):
+            raise Unauthenticated
+        credential, user = found
+        return Actor(user.id, credential.name, credential.permissions, self._zone_of(user))
+
+    async def first_owner_key(self) -> str | None:
+        """A key for the owner where there is none yet: made once, shown once."""
+        await self._owner()
+        if self._owner_key:
+            return None
+        now = self._clock.now()
+
+        def work(tx: Transaction) -> str | None:
+            if any(Permission.ADMIN in c.permissions and c.is_valid(now) for c in tx.credentials()):
+                return None
+            return self._issue(tx, OWNER, _named(tx, OWNER).id, ALL_PERMISSIONS, now, None).key
+
+        # Looked up first, so that a folder that can only be read starts too.
+        if any(Permission.ADMIN in c.permissions and c.is_valid(now) for c in await self._store.read(_credentials)):
+            return None
+        return await self._store.write(work)
+
+    async def create_key(
+        self,
+        name: str,
+        permissions: frozenset[Permission],
+        *,
+        user: str = OWNER,
+        zone: str = "",
+        expires_at: datetime | None = None,
+    ) -> NewKey:
+        """A key for a user, who is made along with it where new."""
+        name, user = limits.label("name", name), limits.label("user", user)
+        if not permissions:
+            raise Invalid("permissions", "name at least one of read, write, admin")
+        _checked_zone(zone)
+        await self._owner()
+        now = self._clock.now()
+
+        def work(tx: Transaction) -> NewKey:
+            if any(c.name == name and c.is_valid(now) for c in tx.credentials()):
+                raise AlreadyExists("key", name)
+            who = tx.user_named(user) or self._enrol(tx, user, zone, now)
+            return self._issue(tx, name, who.id, permissions, now, expires_at)
+
+        return await self._store.write(work)
+
+    async def keys(self) -> list[tuple[Credential, User]]:
+        def work(tx: Reading) -> list[tuple[Credential, User]]:
+            pairs = ((credential, tx.user(credential.user)) for credential in tx.credentials())
+            return [(credential, user) for credential, user in pairs if user]
+
+        return await self._store.read(work)
+
+    async def revoke_key(self, name: str) -> Credential:
+        """From now on the key opens nothing."""
+        now = self._clock.now()
+
+        def work(tx: Transaction) -> Credential:
+            for credential in tx.credentials():
+                if name in (credential.name, credential.id) and credential.revoked_at is None:
+                    tx.revoke_credential(credential.id, now)
+                    return credential
+            raise NotFound("key", name)
+
+        return await self._store.write(work)
+
+    async def _owner(self) -> User:
+        found = await self._store.read(lambda tx: tx.user_named(OWNER))
+        return found if found is not None else await self._store.write(self._found)
+
+    def _found(self, tx: Transaction) -> User:
+        """Found the house: its id, the common collection, its owner. Another process may have been faster."""
+        owner = tx.user_named(OWNER)
+        if owner:
+            return owner
+        now = self._clock.now()
+        tx.set_meta("store", secrets.token_hex(16))
+        tx.set_meta("created_at", now.isoformat())
+        tx.add_collection(CollectionId(self._new_id(now)), "global", "global", "global", None, now)
+        return self._enrol(tx, OWNER, "", now)
+
+    def _enrol(self, tx: Transaction, name: str, zone: str, now: datetime) -> User:
+        user = User(UserId(self._new_id(now)), name, zone, now)
+        tx.add_user(user)
+        tx.add_collection(CollectionId(self._new_id(now)), "user", "user", name, user.id, now)
+        return user
+
+    def _issue(
+        self,
+        tx: Transaction,
+        name: str,
+        user: UserId,
+        permissions: frozenset[Permission],
+        now: datetime,
+        expires_at: datetime | None,
+    ) -> NewKey:
+        key = new_key(secrets.token_bytes(KEY_BYTES))
+        identifier = CredentialId(self._new_id(now))
+        credential = Credential(identifier, user, name, key_hash(key), permissions, now, expires_at)
+        tx.add_credential(credential)
+        return NewKey(key, credential)
+
+    def _new_id(self, now: datetime) -> str:
+        return uuid7(now, secrets.token_bytes(RANDOM_BYTES))
+
+    def _zone_of(self, user: User) -> ZoneInfo:
+        return ZoneInfo(user.time_zone) if user.time_zone else self._zone
+
+
+def readable(tx: Reading, actor: Actor, now: datetime) -> Filter:
+    """What the actor may see, as the filter every read starts from."""
+    require(actor, Permission.READ)
+    return Filter(reach(actor, Right.READ, tx.holdings(actor.user)), now)
+
+
+def changeable(tx: Reading, actor: Actor, now: datetime) -> Filter:
+    """What the actor may change."""
+    require(actor, Permission.WRITE)
+    return Filter(reach(actor, Right.WRITE, tx.holdings(actor.user)), now)
+
+
+def _identified(tx: Reading, hashed: str) -> tuple[Credential, User] | None:
+    credential = tx.credential_by_hash(hashed)
+    user = tx.user(credential.user) if credential else None
+    return (credential, user) if credential and user else None
+
+
+def _credentials(tx: Reading) -> list[Credential]:
+    return list(tx.credentials())
+
+
+def _named(tx: Reading, name: str) -> User:
+    user = tx.user_named(name)
+    if user is None:
+        raise NotFound("user", name)
+    return user
+
+
+def _checked_zone(zone: str) -> None:
+    try:
+        if zone:
+            ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise Invalid("timezone", f"{zone!r} is not a time zone; write it like Asia/Seoul") from error

@@ -1,0 +1,137 @@
+"""Turning texts into vectors for everyone who waits, in batches, and keeping count of what went wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from commonplace.domain.errors import EmbeddingFailed
+from commonplace.domain.ranking import Scale
+from commonplace.language.parts import parts
+from commonplace.language.terms import terms
+from commonplace.ports import Embedder, Prints
+
+if TYPE_CHECKING:
+    from commonplace.ports import Vectors
+
+PARTS_AT_ONCE = 24
+"""A longer text is stored with these parts embedded; the others follow in the background."""
+_LARGEST_BATCH = 64
+_LONG = 20_000
+"""Characters from which on cutting a text into terms would hold up the other callers."""
+_REST_AFTER_FAILURE = 15.0
+"""Seconds in which a failed embedder is not asked again, so that storing does not wait for it every time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    texts: Sequence[str]
+    outcome: Future[Vectors] = field(default_factory=Future)
+
+
+class Embedding:
+    """One thread asks the embedder; many callers wait for it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._requests: queue.SimpleQueue[_Request | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._failure: EmbeddingFailed | None = None
+        self._failed_at = 0.0
+
+    @property
+    def name(self) -> str:
+        return self._embedder.name
+
+    @property
+    def fingerprint(self) -> str:
+        return self._embedder.fingerprint
+
+    @property
+    def scale(self) -> Scale:
+        return self._embedder.scale
+
+    @property
+    def failure(self) -> str:
+        """Why the last attempt failed; empty when it did not."""
+        return self._failure.message if self._failure else ""
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """One row a text, or EmbeddingFailed."""
+        if self._failure and time.monotonic() - self._failed_at < _REST_AFTER_FAILURE:
+            raise self._failure
+        self._start()
+        request = _Request(texts)
+        self._requests.put(request)
+        return await asyncio.wrap_future(request.outcome)
+
+    async def prints(self, text: str) -> Prints:
+        """Everything derived from a text. Without vectors, and saying why, where the embedder fails."""
+        pieces = parts(text)
+        words = terms(text) if len(text) < _LONG else await asyncio.to_thread(terms, text)
+        try:
+            vectors = await self.embed(pieces[:PARTS_AT_ONCE])
+        except EmbeddingFailed as failure:
+            return Prints(words, None, self.fingerprint, unembedded=failure.message)
+        unfinished = "" if len(pieces) <= PARTS_AT_ONCE else "the later parts of a long text are still to be embedded"
+        return Prints(words, vectors, self.fingerprint, unembedded=unfinished)
+
+    async def whole(self, text: str) -> Prints:
+        """As prints, but with all parts of a text however long it is; raises EmbeddingFailed."""
+        import numpy as np
+
+        pieces = parts(text)
+        batches = [pieces[at : at + PARTS_AT_ONCE] for at in range(0, len(pieces), PARTS_AT_ONCE)]
+        vectors = np.concatenate([await self.embed(batch) for batch in batches])
+        return Prints((), vectors, self.fingerprint)
+
+    async def warm(self) -> None:
+        """Load the model before someone waits for it."""
+        with suppress(EmbeddingFailed):  # kept in `failure`, where status answers show it
+            await self.embed(["warm"])
+
+    def close(self) -> None:
+        if self._thread:
+            self._requests.put(None)
+            self._thread.join()
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="commonplace-embedder", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while (first := self._requests.get()) is not None:
+            batch = [first]
+            while sum(len(r.texts) for r in batch) < _LARGEST_BATCH and not self._requests.empty():
+                following = self._requests.get()
+                if following is None:
+                    self._requests.put(None)
+                    break
+                batch.append(following)
+            self._answer([request for request in batch if request.outcome.set_running_or_notify_cancel()])
+
+    def _answer(self, batch: Sequence[_Request]) -> None:
+        try:
+            vectors = self._embedder.embed([text for request in batch for text in request.texts])
+        except Exception as error:
+            self._fail(batch, error)
+            return
+        self._failure = None
+        start = 0
+        for request in batch:
+            request.outcome.set_result(vectors[start : start + len(request.texts)])
+            start += len(request.texts)
+
+    def _fail(self, batch: Sequence[_Request], error: Exception) -> None:
+        reason = error.reason if isinstance(error, EmbeddingFailed) else f"{type(error).__name__}: {error}"
+        self._failure, self._failed_at = EmbeddingFailed(self.name, reason), time.monotonic()
+        for request in batch:
+            request.outcome.set_exception(EmbeddingFailed(self.name, reason))

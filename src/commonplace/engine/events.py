@@ -1,0 +1,53 @@
+"""What happened, for those who want to know as it happens: from this process or any other on the same store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from commonplace.domain.access import Actor, Permission, Right, reach, require
+from commonplace.domain.event import Event
+from commonplace.ports import Reading, Store
+
+PAUSE = 0.25
+"""Between two looks: what another process wrote is noticed within this time."""
+_BATCH = 500
+
+
+class Events:
+    """The numbered record of the store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def last(self) -> int:
+        return await self._store.read(lambda tx: tx.last_event())
+
+    async def after(self, number: int) -> list[Event]:
+        """All that followed, in order, for the house itself. What callers see goes through `visible`."""
+        return await self._store.read(lambda tx: list(tx.events(number, _BATCH)))
+
+    async def visible(self, actor: Actor, number: int) -> list[Event]:
+        """All that followed in collections the actor may read."""
+        require(actor, Permission.READ)
+
+        def work(tx: Reading) -> list[Event]:
+            within = reach(actor, Right.READ, tx.holdings(actor.user))
+            return [event for event in tx.events(number, _BATCH) if event.collection in within]
+
+        return await self._store.read(work)
+
+    async def may_see(self, actor: Actor, event: Event) -> bool:
+        """Whether the event happened where the actor may read."""
+        holdings = await self._store.read(lambda tx: tx.holdings(actor.user))
+        return event.collection in reach(actor, Right.READ, holdings)
+
+    async def follow(self, after: int) -> AsyncIterator[Event]:
+        """Every event from now on, without end."""
+        while True:
+            events = await self.after(after)
+            for event in events:
+                after = event.number
+                yield event
+            if not events:
+                await asyncio.sleep(PAUSE)

@@ -1,0 +1,250 @@
+"""The verbs on a memory: remember, look, revise, forget, and what makes it end or stay."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from commonplace.domain import limits
+from commonplace.domain.access import Actor, Permission, require
+from commonplace.domain.chain import forge
+from commonplace.domain.errors import Forbidden, Invalid, NotFound
+from commonplace.domain.event import EventKind, Happening
+from commonplace.domain.filter import Filter
+from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, MemoryId, uuid7
+from commonplace.domain.link import Link
+from commonplace.domain.memory import Author, Change, Draft, Ephemeral, Memory, Version
+from commonplace.engine.access import changeable, readable
+from commonplace.engine.embedding import Embedding
+from commonplace.ports import Clock, Page, Prints, Reading, Store, Transaction
+
+SWEEP_SIZE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """How a caller names a memory: by its id, or by its block."""
+
+    id: MemoryId | None = None
+    block: int | None = None
+
+    def __str__(self) -> str:
+        return self.id or f"block_{self.block}"
+
+
+class Memories:
+    """Keeping and losing."""
+
+    def __init__(self, store: Store, embedding: Embedding, clock: Clock) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._clock = clock
+
+    async def remember(self, actor: Actor, draft: Draft) -> Memory:
+        """Keep a text. When this returns, it is on disk."""
+        require(actor, Permission.WRITE)
+        draft = _checked(draft)
+        prints = await self._embedding.prints(draft.content)
+        return await self._store.write(lambda tx: self._remember(tx, actor, draft, prints))
+
+    def _remember(self, tx: Transaction, actor: Actor, draft: Draft, prints: Prints) -> Memory:
+        now = self._clock.now()
+        home = tx.home(actor.user)
+        if home not in changeable(tx, actor, now).collections:
+            raise Forbidden("write", actor.tool)
+        memory = self._drafted(actor, draft, home, now)
+        memory = replace(memory, number=tx.add(memory, prints))
+        if memory.ephemeral is None:
+            memory = _sealed(tx, memory, now)
+        for kind, target in draft.links:
+            tx.link(Link(memory.id, target, kind, 1.0, now))
+        tx.record(_happening(EventKind.REMEMBERED, memory, actor.author, now))
+        return memory
+
+    def _drafted(self, actor: Actor, draft: Draft, home: int, now: datetime) -> Memory:
+        return Memory(
+            number=0,
+            id=MemoryId(uuid7(now, secrets.token_bytes(RANDOM_BYTES))),
+            content=draft.content,
+            content_type=draft.content_type,
+            tags=draft.tags,
+            keywords=draft.keywords,
+            category=draft.category,
+            importance=draft.importance,
+            metadata=draft.metadata,
+            collection=CollectionId(""),
+            home=home,
+            domain="user",
+            author=actor.author,
+            created_at=now,
+            version=1,
+            reviser=actor.author,
+            revised_at=now,
+            ephemeral=Ephemeral(draft.ttl, now + draft.ttl) if draft.ttl else None,
+        )
+
+    async def get(self, actor: Actor, reference: Reference) -> Memory:
+        """One memory, or NotFound, which also stands for one the caller may not see."""
+        now = self._clock.now()
+        return await self._store.read(lambda tx: _found(tx, reference, readable(tx, actor, now)))
+
+    async def page(
+        self,
+        actor: Actor,
+        limit: int,
+        *,
+        offset: int = 0,
+        ephemeral: bool | None = None,
+        ttl_over: float | None = None,
+        ttl_upto: float | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Page:
+        """The newest first."""
+        now = self._clock.now()
+
+        def work(tx: Reading) -> Page:
+            among = readable(tx, actor, now)
+            chosen = replace(among, ephemeral=ephemeral, ttl_over=ttl_over, ttl_upto=ttl_upto, since=since, until=until)
+            return tx.page(chosen, limit, offset)
+
+        return await self._store.read(work)
+
+    async def history(self, actor: Actor, reference: Reference) -> list[Version]:
+        """What the memory was before each change, oldest first."""
+        now = self._clock.now()
+
+        def work(tx: Reading) -> list[Version]:
+            return list(tx.versions(_found(tx, reference, readable(tx, actor, now)).id))
+
+        return await self._store.read(work)
+
+    async def embedding_of(self, actor: Actor, reference: Reference) -> list[float]:
+        """The vector of the whole text; empty while there is none."""
+        now = self._clock.now()
+
+        def work(tx: Reading) -> list[float]:
+            memory = _found(tx, reference, readable(tx, actor, now))
+            vectors = tx.vectors(memory.number, self._embedding.fingerprint)
+            return [] if vectors is None else [float(value) for value in vectors[0]]
+
+        return await self._store.read(work)
+
+    async def revise(self, actor: Actor, reference: Reference, change: Change) -> Memory:
+        """Change what is named; what it was stays as a version."""
+        require(actor, Permission.WRITE)
+        change = _checked_change(change)
+        prints = None if change.content is None else await self._embedding.prints(change.content)
+        return await self._store.write(lambda tx: self._revise(tx, actor, reference, change, prints))
+
+    def _revise(
+        self, tx: Transaction, actor: Actor, reference: Reference, change: Change, prints: Prints | None
+    ) -> Memory:
+        now = self._clock.now()
+        among = changeable(tx, actor, now)
+        memory = _found(tx, reference, among)
+        tx.revise(memory, change, actor.author, now, prints)
+        detail = {"fields": list(change.fields), "version": memory.version + 1}
+        tx.record(_happening(EventKind.REVISED, memory, actor.author, now, detail))
+        return _found(tx, reference, among)
+
+    async def set_end(self, actor: Actor, reference: Reference, ttl: timedelta | None) -> Memory:
+        """Let a memory end after a time from now, or, without one, let it stay."""
+        require(actor, Permission.WRITE)
+        if ttl is not None:
+            limits.ttl(ttl)
+        return await self._store.write(lambda tx: self._set_end(tx, actor, reference, ttl))
+
+    def _set_end(self, tx: Transaction, actor: Actor, reference: Reference, ttl: timedelta | None) -> Memory:
+        now = self._clock.now()
+        among = changeable(tx, actor, now)
+        memory = _found(tx, reference, among)
+        tx.set_end(memory.number, Ephemeral(ttl, now + ttl) if ttl else None)
+        if ttl is None and memory.block is None:
+            memory = _sealed(tx, memory, now)
+        kind = EventKind.EXTENDED if ttl else EventKind.PROMOTED
+        tx.record(_happening(kind, memory, actor.author, now))
+        return _found(tx, reference, among)
+
+    async def forget(self, actor: Actor, reference: Reference, *, ephemeral: bool | None = None) -> Memory:
+        """Remove a memory for good: text, history, vectors, full text. Its block keeps the hashes."""
+        require(actor, Permission.WRITE)
+        return await self._store.write(lambda tx: self._forget(tx, actor, reference, ephemeral))
+
+    def _forget(self, tx: Transaction, actor: Actor, reference: Reference, ephemeral: bool | None) -> Memory:
+        now = self._clock.now()
+        memory = _found(tx, reference, replace(changeable(tx, actor, now), ephemeral=ephemeral))
+        tx.erase(memory, now)
+        tx.record(_happening(EventKind.FORGOTTEN, memory, actor.author, now))
+        return memory
+
+    async def sweep(self, actor: Actor | None = None) -> int:
+        """Remove what has ended, everywhere or where the actor may; how many there were."""
+        now, swept = self._clock.now(), 0
+        if actor is None and not await self._store.read(lambda tx: tx.expired(None, now, 1)):
+            return 0  # nothing to write, nothing to lock
+        while True:
+            count = await self._store.write(lambda tx: self._sweep(tx, actor, now))
+            swept += count
+            if count < SWEEP_SIZE:
+                return swept
+
+    def _sweep(self, tx: Transaction, actor: Actor | None, now: datetime) -> int:
+        collections = None if actor is None else changeable(tx, actor, now).collections
+        ended = tx.expired(collections, now, SWEEP_SIZE)
+        for memory in ended:
+            author = actor.author if actor else memory.author
+            tx.erase(memory, now)
+            tx.record(_happening(EventKind.EXPIRED, memory, author, now))
+        return len(ended)
+
+
+def _found(tx: Reading, reference: Reference, among: Filter) -> Memory:
+    memory = tx.memory(reference.id, among) if reference.id else tx.memory_at(reference.block or 0, among)
+    if memory is None:
+        raise NotFound("memory", str(reference))
+    return memory
+
+
+def _sealed(tx: Transaction, memory: Memory, now: datetime) -> Memory:
+    """Give the memory its block at the end of the chain."""
+    timestamp = now.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    block = forge(memory.id, memory.version, memory.content, timestamp, memory.importance, tx.head())
+    tx.append(block)
+    return replace(memory, block=block.index)
+
+
+def _happening(
+    kind: EventKind,
+    memory: Memory,
+    by: Author,
+    now: datetime,
+    detail: dict[str, object] | None = None,
+) -> Happening:
+    block = {} if memory.block is None else {"block": memory.block}
+    return Happening(kind, now, by, memory.id, memory.number, memory.home, block | (detail or {}))
+
+
+def _checked(draft: Draft) -> Draft:
+    return replace(
+        draft,
+        content=limits.content(draft.content),
+        tags=limits.tags(draft.tags),
+        keywords=limits.keywords(draft.keywords),
+        importance=limits.importance(draft.importance),
+        category=limits.label("category", draft.category) if draft.category else "",
+        ttl=None if draft.ttl is None else limits.ttl(draft.ttl),
+    )
+
+
+def _checked_change(change: Change) -> Change:
+    if not change.fields:
+        raise Invalid("change", "there is nothing to change: give at least one field")
+    return replace(
+        change,
+        content=None if change.content is None else limits.content(change.content),
+        tags=None if change.tags is None else limits.tags(change.tags),
+        keywords=None if change.keywords is None else limits.keywords(change.keywords),
+        importance=None if change.importance is None else limits.importance(change.importance),
+    )

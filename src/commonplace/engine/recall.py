@@ -1,0 +1,221 @@
+"""The verb recall: from a question to the memories that answer it, with reasons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from commonplace.domain import limits
+from commonplace.domain.access import Actor, Permission, require
+from commonplace.domain.errors import EmbeddingFailed
+from commonplace.domain.filter import Filter
+from commonplace.domain.memory import Memory
+from commonplace.domain.ranking import Candidate, Ranked, folded, rank
+from commonplace.domain.timephrase import TimePhrase, detect
+from commonplace.engine.access import readable
+from commonplace.engine.embedding import Embedding
+from commonplace.language.terms import query_terms
+from commonplace.ports import Clock, Reading, Store
+
+if TYPE_CHECKING:
+    from commonplace.ports import Vectors
+
+ARM = 200
+"""How many candidates each kind of search proposes."""
+NEIGHBOURLY = 100
+"""How many of the best own scores look at their neighbours."""
+ALIKE = 0.95
+"""From this cosine on, two memories say the same."""
+MOST_RESULTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to look for, and among what."""
+
+    text: str
+    limit: int = 10
+    threshold: float = 0.0
+    since: datetime | None = None
+    until: datetime | None = None
+    importance_min: float | None = None
+    importance_max: float | None = None
+    tags: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    ephemeral: bool | None = None
+    fold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory, how close it is (calibrated), and why it stands where it stands."""
+
+    memory: Memory
+    similarity: float
+    score: float
+    reasons: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was found; `lexical_only` says why meaning was not searched, where it was not."""
+
+    hits: tuple[Hit, ...]
+    lexical_only: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What was found in a time that the question itself named; without a phrase, by an ordinary search."""
+
+    phrase: TimePhrase | None
+    searched_from: datetime | None
+    searched_to: datetime | None
+    memories: tuple[Memory, ...]
+    total: int
+    lexical_only: str = ""
+
+
+class Recall:
+    """Finding again."""
+
+    def __init__(self, store: Store, embedding: Embedding, clock: Clock) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._clock = clock
+        self._used: Counter[int] = Counter()
+
+    async def recall(self, actor: Actor, question: Question) -> Recalled:
+        """The memories that answer best, best first."""
+        require(actor, Permission.READ)
+        question = _checked(question)
+        vector, failure = await self._vector(question.text)
+        now = self._clock.now()
+        hits = await self._store.read(lambda tx: self._hits(tx, _among(tx, actor, question, now), question, vector))
+        self._used.update(hit.memory.number for hit in hits)
+        return Recalled(tuple(hits), failure)
+
+    async def recall_time(self, actor: Actor, text: str, *, language: str, margin: timedelta, limit: int) -> Moment:
+        """Memories of the time that the text speaks of, ranked by what else it says."""
+        now = self._clock.now()
+        phrase = detect(limits.query(text), now.astimezone(actor.zone), language)
+        if phrase is None:
+            found = await self.recall(actor, Question(text, limit))
+            memories = tuple(hit.memory for hit in found.hits)
+            return Moment(None, None, None, memories, len(memories), found.lexical_only)
+        since, until = widened(phrase, margin)
+        page, failure = await self._within(actor, phrase.rest, since, until, limit)
+        return Moment(phrase, since, until, page[0], page[1], failure)
+
+    async def _within(
+        self, actor: Actor, rest: str, since: datetime, until: datetime, limit: int
+    ) -> tuple[tuple[tuple[Memory, ...], int], str]:
+        """Those of a time: first the ones that answer the rest of the question, then the others, newest first."""
+        now = self._clock.now()
+        everything = await self._store.read(
+            lambda tx: tx.page(replace(readable(tx, actor, now), since=since, until=until), limit)
+        )
+        if not rest.strip():
+            return (everything.memories, everything.total), ""
+        found = await self.recall(actor, Question(rest, limit, since=since, until=until))
+        best = {hit.memory.id: hit.memory for hit in found.hits}
+        best.update((memory.id, memory) for memory in everything.memories if memory.id not in best)
+        return (tuple(best.values())[:limit], everything.total), found.lexical_only
+
+    async def flush_uses(self) -> None:
+        """Write down what was recalled since the last time. Losing this in a crash loses a hint, not a memory."""
+        used, self._used = self._used, Counter()
+        if used and self._store.writable:
+            now = self._clock.now()
+            await self._store.write(lambda tx: tx.count_uses(used, now))
+
+    async def _vector(self, text: str) -> tuple[Vectors | None, str]:
+        try:
+            return (await self._embedding.embed([text]))[0], ""
+        except EmbeddingFailed as failure:
+            return None, failure.message
+
+    def _hits(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Hit]:
+        ranked = self._ranked(tx, among, question.text, vector)
+        close = [one for one in ranked if one.similarity >= question.threshold]
+        if question.fold:
+            close = self._unlike(tx, close[: question.limit * 4])
+        best = close[: question.limit]
+        memories = {memory.number: memory for memory in tx.memories([one.row for one in best], among)}
+        return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in best if r.row in memories]
+
+    def _ranked(self, tx: Reading, among: Filter, text: str, vector: Vectors | None) -> list[Ranked]:
+        found = tx.lexical(query_terms(text), among, ARM)
+        scan = None if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
+        cosines = dict(scan.best(ARM)) if scan else {}
+        beside = tx.neighbours(_leading(cosines, found.scores), among)
+        rows = {*cosines, *found.scores, *(row for rows in beside.values() for row in rows)}
+        if scan:
+            cosines.update(scan.of(rows - cosines.keys()))
+        candidates = self._candidates(tx, rows, cosines, found.scores)
+        return rank(candidates, asked=found.asked, neighbours=beside, scale=self._embedding.scale)
+
+    def _candidates(
+        self, tx: Reading, rows: set[int], cosines: Mapping[int, float], lexical: Mapping[int, float]
+    ) -> list[Candidate]:
+        now = self._clock.now()
+        return [
+            Candidate(
+                row,
+                cosines.get(row),
+                lexical.get(row, 0.0),
+                facts.importance,
+                (now - facts.created_at) / timedelta(days=1),
+                facts.uses,
+            )
+            for row, facts in tx.facts(sorted(rows)).items()
+        ]
+
+    def _unlike(self, tx: Reading, ranked: list[Ranked]) -> list[Ranked]:
+        vectors = tx.whole_vectors([one.row for one in ranked], self._embedding.fingerprint)
+
+        def alike(a: int, b: int) -> float:
+            return float(vectors[a] @ vectors[b]) if a in vectors and b in vectors else 0.0
+
+        return folded(ranked, alike, ALIKE)
+
+
+def widened(phrase: TimePhrase, margin: timedelta) -> tuple[datetime, datetime]:
+    """The phrase's time with a margin on both sides, as far as the calendar goes."""
+    earliest, latest = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    start = phrase.start if phrase.start.year > 1 else earliest
+    since = max(start.astimezone(UTC), earliest + margin) - margin
+    last_second = phrase.end.astimezone(UTC) + timedelta(microseconds=999_999)
+    until = min(last_second, latest - margin) + margin
+    return since, until
+
+
+def _leading(cosines: Mapping[int, float], lexical: Mapping[int, float]) -> list[int]:
+    """The candidates whose neighbours are worth a look: the best of each arm."""
+    nearest = sorted(cosines, key=lambda row: -cosines[row])[: NEIGHBOURLY // 2]
+    literal = sorted(lexical, key=lambda row: -lexical[row])[:NEIGHBOURLY]
+    return sorted({*nearest, *literal})
+
+
+def _among(tx: Reading, actor: Actor, question: Question, now: datetime) -> Filter:
+    return replace(
+        readable(tx, actor, now),
+        since=question.since,
+        until=question.until,
+        importance_min=question.importance_min,
+        importance_max=question.importance_max,
+        tags=question.tags,
+        categories=question.categories,
+        ephemeral=question.ephemeral,
+    )
+
+
+def _checked(question: Question) -> Question:
+    return replace(
+        question,
+        text=limits.query(question.text),
+        limit=limits.within("limit", question.limit, 1, MOST_RESULTS),
+    )

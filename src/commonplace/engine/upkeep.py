@@ -1,0 +1,115 @@
+"""What happens by itself: ended memories go, missing vectors come, uses are counted, copies are written."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from datetime import timedelta
+
+from commonplace.domain.access import Actor
+from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
+from commonplace.domain.event import EventKind, Happening
+from commonplace.domain.memory import Author, Memory
+from commonplace.engine.access import LOCAL
+from commonplace.engine.embedding import Embedding
+from commonplace.engine.memories import Memories
+from commonplace.engine.recall import Recall
+from commonplace.ports import Clock, Prints, Statistics, Store, Transaction
+
+logger = logging.getLogger(__name__)
+
+PAUSE = 5.0
+_BATCH = 16
+_LEASE = timedelta(seconds=60)
+_EMBEDDER = "embedder"
+
+
+class Upkeep:
+    """The background of a serving process."""
+
+    def __init__(self, store: Store, embedding: Embedding, memories: Memories, recall: Recall, clock: Clock) -> None:
+        self._store = store
+        self._embedding = embedding
+        self._memories = memories
+        self._recall = recall
+        self._clock = clock
+        self._holder = secrets.token_hex(8)
+
+    async def warm(self) -> None:
+        """Load the model and the index before someone waits for them."""
+        await self._embedding.warm()
+        await self._store.read(lambda tx: tx.facts(()))
+
+    async def run(self) -> None:
+        """Until cancelled: do what is due, rest, again. A failure is logged and tried again later."""
+        await self.warm()
+        while True:
+            try:
+                await self.once()
+            except CommonplaceError as error:
+                logger.warning("upkeep: %s", error)
+            except Exception:
+                logger.exception("upkeep failed")
+            await asyncio.sleep(PAUSE)
+
+    async def once(self) -> None:
+        """One round."""
+        await self._recall.flush_uses()
+        if self._store.writable:
+            await self._memories.sweep()
+            await self.embed_missing()
+        await self._store.settle()
+
+    async def embed_missing(self) -> int:
+        """Embed what the active embedder has not seen, one process at a time; how many were done."""
+        await self._adopt_embedder()
+        done = 0
+        while waiting := await self._store.read(lambda tx: tx.unembedded(_BATCH)):
+            if not await self._mine():
+                return done
+            for memory in waiting:
+                if not await self._embed(memory):
+                    return done
+                done += 1
+        return done
+
+    async def _adopt_embedder(self) -> None:
+        """When the embedder is another than the last time, what it has not seen is to be embedded."""
+        chosen = self._embedding.fingerprint
+        before = await self._store.read(lambda tx: tx.meta(_EMBEDDER))
+        if before == chosen:
+            return
+
+        def work(tx: Transaction) -> None:
+            if tx.meta(_EMBEDDER) not in (None, chosen):
+                reason = f"the embedder is now {self._embedding.name}"
+                tx.mark_unseen(chosen, reason, self._clock.now())
+            tx.set_meta(_EMBEDDER, chosen)
+
+        await self._store.write(work)
+
+    async def _mine(self) -> bool:
+        now = self._clock.now()
+        return await self._store.write(lambda tx: tx.lease("embedding", self._holder, now, now + _LEASE))
+
+    async def _embed(self, memory: Memory) -> bool:
+        try:
+            prints = await self._embedding.whole(memory.content)
+        except EmbeddingFailed as failure:
+            logger.warning("%s", failure)
+            return False
+        await self._store.write(lambda tx: self._keep(tx, memory, prints))
+        return True
+
+    def _keep(self, tx: Transaction, memory: Memory, prints: Prints) -> None:
+        now = self._clock.now()
+        if tx.version_of(memory.number) != memory.version:
+            return  # deleted or changed while we were at it
+        tx.put_vectors(memory.number, prints, now)
+        by = Author(memory.author.user, LOCAL, "", "upkeep")
+        tx.record(Happening(EventKind.EMBEDDED, now, by, memory.id, memory.number, memory.home))
+
+    async def statistics(self, actor: Actor) -> Statistics:
+        now = self._clock.now()
+        return await self._store.read(lambda tx: tx.statistics(now))
