@@ -1,0 +1,98 @@
+"""From settings to a running house: the one file that may import everything."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from commonplace.dialects._dialect import Dialect
+from commonplace.dialects.greeum import greeum
+from commonplace.domain.errors import Invalid
+from commonplace.engine import Engine, assemble
+from commonplace.models.use import UniversalSentenceEncoder
+from commonplace.ports import Clock, Embedder, Store
+from commonplace.settings import Settings
+from commonplace.storage.sqlite.store import SqliteStore
+
+DIALECTS: Mapping[str, Dialect] = {"greeum": greeum}
+
+_OPENAI_URL = "https://api.openai.com/v1"
+_OLLAMA_URL = "http://127.0.0.1:11434/v1"
+
+
+class SystemClock:
+    """The time of this machine."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+def log_to_stderr(level: str) -> None:
+    """stdout belongs to the protocol."""
+    logging.basicConfig(
+        stream=sys.stderr, level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+
+
+def embedder(settings: Settings) -> Embedder:
+    """The chosen embedder. Nothing is loaded yet."""
+    model = settings.embedder_model
+    match settings.embedder:
+        case "openai":
+            from commonplace.models.endpoint import EndpointEmbedder
+
+            return EndpointEmbedder(
+                label="openai",
+                url=settings.embedder_url or _OPENAI_URL,
+                model=model or "text-embedding-3-small",
+                key=settings.embedder_key,
+                dimensions=settings.embedder_dimensions,
+                timeout=settings.embedder_timeout,
+            )
+        case "ollama":
+            from commonplace.models.endpoint import EndpointEmbedder
+
+            url = settings.embedder_url or _OLLAMA_URL
+            timeout = settings.embedder_timeout
+            return EndpointEmbedder(label="ollama", url=url, model=model or "bge-m3", timeout=timeout)
+        case "sentence-transformers":
+            from commonplace.models.local import SentenceTransformer
+
+            return SentenceTransformer(model or "all-MiniLM-L6-v2")
+        case "fastembed":
+            from commonplace.models.local import FastEmbed
+
+            return FastEmbed(model or "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2")
+    return UniversalSentenceEncoder()
+
+
+def build(
+    settings: Settings,
+    *,
+    store: Store | None = None,
+    model: Embedder | None = None,
+    clock: Clock | None = None,
+    zone: ZoneInfo | None = None,
+) -> Engine:
+    """The engine for these settings; each part may be given instead."""
+    model = model or embedder(settings)
+    store = store or SqliteStore(settings.folder, model.fingerprint)
+    return assemble(store, model, clock or SystemClock(), zone or settings.zone, settings.owner_key)
+
+
+def dialect_named(name: str) -> Dialect:
+    if name not in DIALECTS:
+        raise Invalid("dialect", f"{name!r} is not one of {', '.join(DIALECTS)}")
+    return DIALECTS[name]
+
+
+def check_tool_names(settings: Settings) -> None:
+    """A misspelt tool in --tools would silently hide everything."""
+    known = {name for dialect in DIALECTS.values() for name in dialect.tools}
+    for option, names in (("tools", settings.tools), ("exclude-tools", settings.exclude_tools)):
+        for name in names:
+            if name not in known:
+                raise Invalid(option, f"{name!r} is not a tool of any dialect")

@@ -1,0 +1,239 @@
+"""The small frame every dialect stands in: a function per tool, its signature the schema, its docstring the text."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
+
+from commonplace.domain.access import Actor, Permission
+from commonplace.domain.errors import CommonplaceError, Invalid
+from commonplace.domain.event import Event
+from commonplace.engine import Engine
+from commonplace.settings import Settings
+
+T = TypeVar("T")
+Body = Mapping[str, Any]
+Progress = Callable[[int, int], Awaitable[None]]
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole)]
+"""A JSON integer: 5 and 5.0 are the same number there."""
+
+
+class Act(StrEnum):
+    """What a tool does to the memory; it decides the permission needed and what clients are told."""
+
+    READS = "reads"
+    WRITES = "writes"
+    DESTROYS = "destroys"
+
+    @property
+    def needs(self) -> Permission:
+        return Permission.READ if self is Act.READS else Permission.WRITE
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a tool has at hand: the engine, who asks, and how to say how far it is."""
+
+    engine: Engine
+    actor: Actor
+    settings: Settings
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[T]):
+    """A value for the caller, with a remark beside it that is no part of the value."""
+
+    value: T
+    notice: str = ""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A function made callable from outside."""
+
+    name: str
+    act: Act
+    function: Callable[..., Awaitable[Any]]
+    answers: Any
+
+    @property
+    def description(self) -> str:
+        return inspect.cleandoc(self.function.__doc__ or "")
+
+    @property
+    def title(self) -> str:
+        return self.name.replace("_", " ").capitalize()
+
+    @cached_property
+    def _arguments(self) -> type[BaseModel]:
+        hints = get_type_hints(self.function, include_extras=True)
+        _, *parameters = inspect.signature(self.function).parameters.values()
+        fields: dict[str, Any] = {
+            p.name: (hints[p.name], ... if p.default is p.empty else p.default) for p in parameters
+        }
+        return create_model(self.name, __config__=ConfigDict(extra="forbid", strict=True), **fields)
+
+    @cached_property
+    def input_schema(self) -> dict[str, Any]:
+        return _plain(self._arguments.model_json_schema())
+
+    @cached_property
+    def output_schema(self) -> dict[str, Any] | None:
+        if self.answers is None:
+            return None
+        schema = _plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
+        definitions = schema.pop("$defs", None)
+        return _as_object(schema) | ({"$defs": definitions} if definitions else {})
+
+    async def __call__(self, call: Call, arguments: Mapping[str, Any]) -> Answer[Any]:
+        """Validate once, then do it."""
+        try:
+            valid = self._arguments.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise self._invalid(error) from error
+        values = {name: getattr(valid, name) for name in type(valid).model_fields}
+        result = await self.function(call, **values)
+        return result if isinstance(result, Answer) else Answer(result)
+
+    def _invalid(self, error: ValidationError) -> Invalid:
+        problems = [self._problem(one) for one in error.errors(include_url=False, include_context=False)]
+        first, reason = problems[0]
+        others = "".join(f"; {name}: {why}" for name, why in problems[1:4])
+        return Invalid(first, reason + others)
+
+    def _problem(self, problem: Mapping[str, Any]) -> tuple[str, str]:
+        name = str(problem["loc"][0]) if problem["loc"] else "arguments"
+        if problem["type"] == "extra_forbidden":
+            return name[:80], self._unknown(name)
+        if problem["type"] == "missing":
+            return name, "is required"
+        return name, str(problem["msg"])
+
+    def _unknown(self, name: str) -> str:
+        known = list(self._arguments.model_fields)
+        near = difflib.get_close_matches(name[:80], known, 1, 0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"is not a parameter of {self.name}{hint} (it takes: {', '.join(known) or 'none'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Something to be read under an address; with `{name}` in it, a family of them."""
+
+    uri: str
+    name: str
+    description: str
+    function: Callable[..., Awaitable[Any]]
+    aliases: Sequence[str] = ()
+
+    @property
+    def is_template(self) -> bool:
+        return "{" in self.uri
+
+    def match(self, uri: str) -> str | None:
+        """The variable part of an address of this resource, '' where there is none; None for other addresses."""
+        for form in (self.uri, *self.aliases):
+            head, brace, _ = form.partition("{")
+            if brace and uri.startswith(head) and len(uri) > len(head):
+                return uri[len(head) :].strip("/")
+            if not brace and uri.rstrip("/") == form.rstrip("/"):
+                return ""
+        return None
+
+
+def _touches_nothing(event: Event) -> Iterable[str]:
+    return ()
+
+
+@dataclass
+class Dialect:
+    """One original's tools, resources, words and errors, over the engine."""
+
+    name: str
+    title: str
+    version: str
+    instructions: str
+    refusal: Callable[[CommonplaceError], Body]
+    touched: Callable[[Event], Iterable[str]] = _touches_nothing
+    tools: dict[str, Tool] = field(default_factory=dict)
+    resources: list[Resource] = field(default_factory=list)
+
+    def reads(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return self._tool(Act.READS, function)
+
+    def writes(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return self._tool(Act.WRITES, function)
+
+    def destroys(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return self._tool(Act.DESTROYS, function)
+
+    def _tool(self, act: Act, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        answers = get_type_hints(function).get("return")
+        if get_origin(answers) is Answer:
+            answers = get_args(answers)[0]
+        self.tools[function.__name__] = Tool(function.__name__, act, function, answers)
+        return function
+
+    def resource(
+        self, uri: str, name: str, *aliases: str
+    ) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., Awaitable[Any]]]:
+        def register(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+            description = inspect.cleandoc(function.__doc__ or "")
+            self.resources.append(Resource(uri, name, description, function, aliases))
+            return function
+
+        return register
+
+    async def read(self, call: Call, uri: str) -> Any:
+        """What stands under an address; LookupError where no resource answers to it."""
+        for resource in self.resources:
+            variable = resource.match(uri)
+            if variable is not None:
+                return await (resource.function(call, variable) if resource.is_template else resource.function(call))
+        raise LookupError(uri)
+
+    def offered(self, settings: Settings) -> dict[str, Tool]:
+        """The tools that the settings leave in."""
+        chosen = settings.tools or tuple(self.tools)
+        return {
+            name: tool
+            for name, tool in self.tools.items()
+            if name in chosen
+            and name not in settings.exclude_tools
+            and not (settings.read_only and tool.act is not Act.READS)
+        }
+
+
+def _as_object(schema: dict[str, Any]) -> dict[str, Any]:
+    """Answers are objects; what is none stands in one, under `result`."""
+    if schema.get("type") == "object" or "$ref" in schema:
+        return {"type": "object", **schema}
+    if "anyOf" in schema:
+        return {"type": "object", "anyOf": [_as_object(one) for one in schema["anyOf"]]}
+    return {"type": "object", "properties": {"result": schema}, "required": ["result"]}
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """Without the titles pydantic adds: they repeat the names and cost tokens in every listing."""
+    return {key: _without_titles(value) for key, value in schema.items() if key != "title"}
+
+
+def _without_titles(value: Any) -> Any:
+    if isinstance(value, dict):
+        # A property may be called `title`: only a title that is a plain string is pydantic's.
+        return {k: _without_titles(v) for k, v in value.items() if not (k == "title" and isinstance(v, str))}
+    return [_without_titles(one) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,143 @@
+"""메모리 관리 도구: long-term memory."""
+
+from datetime import timedelta
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from commonplace.dialects._dialect import Answer, Call, Whole
+from commonplace.dialects.greeum._greeum import greeum
+from commonplace.dialects.greeum.answers import (
+    Added,
+    Deleted,
+    Found,
+    Kept,
+    added,
+    block_id,
+    found,
+    kept,
+    reference,
+    stamp,
+)
+from commonplace.domain import limits
+from commonplace.domain.errors import Invalid, NotFound
+from commonplace.domain.memory import DEFAULT_IMPORTANCE, Change, Draft
+from commonplace.engine.recall import Moment, Question
+from commonplace.language.keywords import keywords as extracted_keywords
+from commonplace.language.tags import tags as extracted_tags
+
+MOST_BLOCKS = 50
+"""search_time has no limit of its own."""
+MOST_MARGIN = 24 * 366 * 10
+
+LEXICAL_ONLY = "Searched by words only, not by meaning: "
+
+Importance = Annotated[float, Field(description="0.0-1.0")]
+MemoryRef = Annotated[str, Field(description="block_12, 12 or a memory's id")]
+
+
+SearchRange = TypedDict("SearchRange", {"from": str, "to": str})  # `from` is a keyword
+
+
+class TimeFound(TypedDict):
+    detected: bool
+    blocks: list[Kept]
+    total: int
+    has_more: bool
+    time_expression: NotRequired[str]
+    search_range: NotRequired[SearchRange]
+    searched_range: NotRequired[SearchRange]
+
+
+@greeum.writes
+async def add_memory(
+    call: Call,
+    content: Annotated[str, Field(description="The text to keep, at most 1 MB")],
+    keywords: Annotated[list[str] | None, Field(description="At most 50; extracted when left out")] = None,
+    tags: Annotated[list[str] | None, Field(description="At most 20; extracted when left out")] = None,
+    importance: Importance | None = None,
+) -> Added:
+    """Store a text in long-term memory as a new block of the chain."""
+    limits.content(content)
+    draft = Draft(
+        content,
+        tags=tuple(extracted_tags(content) if tags is None else tags),
+        keywords=tuple(extracted_keywords(content) if keywords is None else keywords),
+        importance=DEFAULT_IMPORTANCE if importance is None else importance,
+    )
+    return added(await call.engine.memories.remember(call.actor, draft))
+
+
+@greeum.reads
+async def query_memory(
+    call: Call,
+    query: Annotated[str, Field(description="What to look for, in any language")],
+    limit: Annotated[Whole, Field(description="How many at most")] = 5,
+    min_importance: Importance | None = None,
+) -> Answer[list[Found]]:
+    """Find the memories closest in meaning and words. similarity: 0.9+ very close, 0.7+ related, 0.5+ somewhat."""
+    least = None if min_importance is None else limits.importance(min_importance, "min_importance")
+    recalled = await call.engine.recall.recall(call.actor, Question(query, limit, importance_min=least))
+    notice = LEXICAL_ONLY + recalled.lexical_only if recalled.lexical_only else ""
+    return Answer([found(hit) for hit in recalled.hits], notice)
+
+
+@greeum.reads
+async def retrieve_memory(call: Call, memory_id: MemoryRef) -> Kept | None:
+    """Get one memory by its id or block index; null when there is none."""
+    try:
+        return kept(await call.engine.memories.get(call.actor, reference(memory_id)))
+    except NotFound:
+        return None
+
+
+@greeum.writes
+async def update_memory(
+    call: Call,
+    memory_id: MemoryRef,
+    importance: Importance | None = None,
+    tags: Annotated[list[str] | None, Field(description="The new tags, at most 20; they replace the old ones")] = None,
+) -> Kept:
+    """Change the importance or the tags of a memory. The chain, which covers what was first written, stays valid."""
+    if importance is None and tags is None:
+        raise Invalid("importance", "give a new importance, new tags, or both")
+    change = Change(importance=importance, tags=None if tags is None else tuple(tags))
+    return kept(await call.engine.memories.revise(call.actor, reference(memory_id), change))
+
+
+@greeum.destroys
+async def delete_memory(call: Call, memory_id: MemoryRef) -> Deleted:
+    """Delete a memory for good; this cannot be undone. The chain keeps the block's hashes and stays valid."""
+    memory = await call.engine.memories.forget(call.actor, reference(memory_id))
+    return {"id": block_id(memory), "deleted": True, "message": "메모리가 삭제되었습니다"}
+
+
+@greeum.reads
+async def search_time(
+    call: Call,
+    query: Annotated[str, Field(description='Words with a time phrase: "meeting last week", "어제 회의", 2024-01-01')],
+    language: Annotated[str, Field(description="ko, en, ja, zh, fr or auto")] = "auto",
+    margin_hours: Annotated[Whole, Field(description="Hours by which the time is widened on both sides")] = 12,
+) -> Answer[TimeFound]:
+    """Find memories of the time a phrase names, ranked by the rest of the query; without one, an ordinary search."""
+    limits.within("margin_hours", margin_hours, 0, MOST_MARGIN)
+    moment = await call.engine.recall.recall_time(
+        call.actor, query, language=language, margin=timedelta(hours=margin_hours), limit=MOST_BLOCKS
+    )
+    notice = LEXICAL_ONLY + moment.lexical_only if moment.lexical_only else ""
+    return Answer(_time_found(moment), notice)
+
+
+def _time_found(moment: Moment) -> TimeFound:
+    answer: TimeFound = {
+        "detected": moment.phrase is not None,
+        "blocks": [kept(memory) for memory in moment.memories],
+        "total": moment.total,
+        "has_more": moment.total > len(moment.memories),
+    }
+    if moment.phrase and moment.searched_from and moment.searched_to:
+        answer["time_expression"] = moment.phrase.expression
+        answer["search_range"] = {"from": stamp(moment.phrase.start), "to": stamp(moment.phrase.end)}
+        answer["searched_range"] = {"from": stamp(moment.searched_from), "to": stamp(moment.searched_to)}
+    return answer

@@ -1,0 +1,164 @@
+"""유틸리티 도구: prompts, extraction, the chain, the server's state."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from commonplace.dialects._dialect import Answer, Call, Whole
+from commonplace.dialects.greeum._greeum import API_VERSION, greeum
+from commonplace.dialects.greeum.memory import LEXICAL_ONLY
+from commonplace.dialects.greeum.prompt import enriched
+from commonplace.domain import limits
+from commonplace.domain.access import Permission
+from commonplace.domain.memory import MAX_KEYWORDS
+from commonplace.engine.chain import Verdict
+from commonplace.engine.recall import Question
+from commonplace.language.keywords import keywords
+from commonplace.language.tags import tags
+
+MOST_IN_PROMPT = 100
+MATTERS = 0.5
+"""From this similarity on, a long-term memory belongs into a prompt."""
+
+Text = Annotated[str, Field(description="The text to look at")]
+Language = Annotated[str, Field(description="ko, en, ja, zh, fr or auto")]
+
+
+class ChainVerdict(TypedDict):
+    valid: bool
+    total_blocks: int
+    message: str
+    first_bad_block: NotRequired[int]
+
+
+class MemoryStats(TypedDict):
+    total_blocks: int
+    active_stm: int
+    cache_size: int
+
+
+class Config(TypedDict):
+    data_dir: str
+    ttl_short: int
+    ttl_medium: int
+    ttl_long: int
+
+
+class EmbeddingState(TypedDict):
+    embedder: str
+    search: str
+    pending: int
+    reason: str
+
+
+class Status(TypedDict):
+    status: str
+    version: str
+    memory_stats: MemoryStats
+    config: Config
+    embedding: EmbeddingState
+
+
+@greeum.reads
+async def generate_prompt(
+    call: Call,
+    user_input: Annotated[str, Field(description="What the user said")],
+    max_blocks: Annotated[Whole, Field(description="How many long-term memories at most")] = 5,
+    max_stm: Annotated[Whole, Field(description="How many short-term memories at most")] = 3,
+    include_stm: Annotated[bool, Field(description="Whether to put in short-term memories")] = True,
+) -> Answer[str]:
+    """Put the memories that matter for an input in front of it, within a token budget."""
+    limits.within("max_blocks", max_blocks, 0, MOST_IN_PROMPT)
+    limits.within("max_stm", max_stm, 0, MOST_IN_PROMPT)
+    limits.query(user_input, "user_input")
+    ask = call.engine.recall.recall
+    short = long = None
+    if include_stm and max_stm:
+        short = await ask(call.actor, Question(user_input, max_stm, ephemeral=True, fold=True))
+    if max_blocks:
+        long = await ask(call.actor, Question(user_input, max_blocks, MATTERS, ephemeral=False, fold=True))
+    prompt = enriched(
+        user_input,
+        [hit.memory for hit in short.hits] if short else [],
+        [hit.memory for hit in long.hits] if long else [],
+        call.settings.prompt_tokens,
+    )
+    failed = next((found.lexical_only for found in (short, long) if found and found.lexical_only), "")
+    return Answer(prompt, LEXICAL_ONLY + failed if failed else "")
+
+
+@greeum.reads
+async def extract_keywords(
+    call: Call,
+    text: Text,
+    language: Language = "auto",
+    max_keywords: Annotated[Whole, Field(description="How many at most")] = 10,
+) -> list[str]:
+    """The telling words of a text, most telling first."""
+    limits.within("max_keywords", max_keywords, 1, MAX_KEYWORDS)
+    return keywords(limits.content(text, "text"), language, max_keywords)
+
+
+@greeum.reads
+async def extract_tags(call: Call, text: Text, language: Language = "auto") -> list[str]:
+    """Topics and moods of a text."""
+    return tags(limits.content(text, "text"), language)
+
+
+@greeum.reads
+async def verify_chain(call: Call) -> ChainVerdict:
+    """Recompute the whole chain; names the first block that was tampered with."""
+    return chain_verdict(await call.engine.chain.verify(call.actor, call.progress))
+
+
+def chain_verdict(verdict: Verdict) -> ChainVerdict:
+    if verdict.broken is None:
+        return {"valid": True, "total_blocks": verdict.total, "message": "체인이 유효합니다"}
+    return {
+        "valid": False,
+        "total_blocks": verdict.total,
+        "message": f"체인이 손상되었습니다: block_{verdict.broken.index} ({verdict.broken.reason})",
+        "first_bad_block": verdict.broken.index,
+    }
+
+
+@greeum.reads
+async def server_status(call: Call) -> Status:
+    """Whether the server is well, and its figures."""
+    return await status(call)
+
+
+async def status(call: Call) -> Status:
+    figures = await call.engine.upkeep.statistics(call.actor)
+    mine = await call.engine.memories.page(call.actor, 1, ephemeral=True)
+    failure = call.engine.embedding.failure
+    return {
+        "status": "degraded" if failure or not call.engine.store.writable else "healthy",
+        "version": API_VERSION,
+        "memory_stats": {
+            "total_blocks": figures.blocks,
+            "active_stm": mine.total,
+            "cache_size": figures.cached,
+        },
+        "config": config(call),
+        "embedding": {
+            "embedder": call.engine.embedding.name,
+            "search": "lexical only" if failure else "hybrid",
+            "pending": figures.unembedded,
+            "reason": failure or figures.unembedded_reason,
+        },
+    }
+
+
+def config(call: Call) -> Config:
+    """Without secrets; where the data lies is for administrators."""
+    shown = call.engine.store.location if Permission.ADMIN in call.actor.permissions else "(hidden)"
+    return {
+        "data_dir": shown,
+        "ttl_short": call.settings.ttl_short,
+        "ttl_medium": call.settings.ttl_medium,
+        "ttl_long": call.settings.ttl_long,
+    }

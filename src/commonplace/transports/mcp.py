@@ -1,0 +1,228 @@
+"""A dialect as an MCP server: listings, calls, resources; errors become answers here, once."""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.shared.exceptions import MCPError
+
+from commonplace import __version__
+from commonplace.dialects._dialect import Act, Answer, Call, Dialect, Tool
+from commonplace.domain.access import Actor, require
+from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
+from commonplace.engine import Engine
+from commonplace.settings import Settings
+from commonplace.transports.subscriptions import Subscriptions
+
+logger = logging.getLogger(__name__)
+
+Context = ServerRequestContext[Any, Any]
+ACTOR = "commonplace.actor"
+"""Under this key an HTTP request carries who sent it."""
+_LIST_TTL_MS = 60_000
+_PROCESS_SESSION = secrets.token_hex(8)
+
+
+class DialectServer:
+    """One dialect over the engine, on whatever transport brings it requests."""
+
+    def __init__(self, dialect: Dialect, engine: Engine, settings: Settings) -> None:
+        self.dialect = dialect
+        self._engine = engine
+        self._settings = settings
+        self._tools = dialect.offered(settings)
+        self._subscriptions = Subscriptions(dialect, engine)
+        self._local: Actor | None = None
+        self.greeted = anyio.Event()
+        """Set once a client has asked for something: the handshake is over, loading may begin."""
+        self.server: Server[Any] = Server(
+            f"commonplace-{dialect.name}",
+            version=__version__,
+            title=dialect.title,
+            instructions=dialect.instructions,
+            get_tool_input_schema=self._input_schema,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
+            on_read_resource=self._read_resource,
+            on_subscribe_resource=self._subscribe,
+            on_unsubscribe_resource=self._unsubscribe,
+            on_subscriptions_listen=self._listen,
+            on_list_prompts=_no_prompts,
+            on_get_prompt=_no_prompt,
+        )
+
+    @property
+    def options(self) -> Any:
+        return self.server.create_initialization_options(NotificationOptions())
+
+    async def run_background(self) -> None:
+        """Tell subscribers what changes, until cancelled."""
+        await self._subscriptions.run()
+
+    # Who
+
+    async def _actor(self, context: Context) -> Actor:
+        """From the credential the request came with; without a network in between, the owner."""
+        self.greeted.set()
+        if context.request is not None:
+            actor: Actor = context.request.scope[ACTOR]
+            session = context.request.headers.get("mcp-session-id") or _client_name(context)
+            return actor.through("", f"{actor.credential}/{session}")
+        if self._local is None:
+            self._local = await self._engine.access.local_owner()
+        return self._local.through("", f"stdio/{_PROCESS_SESSION}")
+
+    # Tools
+
+    def _input_schema(self, name: str) -> Mapping[str, Any] | None:
+        tool = self._tools.get(name)
+        return tool.input_schema if tool else None
+
+    async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        actor = await self._actor(context)
+        allowed = [_listed(tool) for tool in self._tools.values() if tool.act.needs in actor.permissions]
+        return types.ListToolsResult(tools=allowed, ttl_ms=_LIST_TTL_MS, cache_scope="private")
+
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            known = ", ".join(self._tools)
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}. This server has: {known}")
+        try:
+            call = await self._called(context, tool.name)
+            require(call.actor, tool.act.needs)
+            return _answered(await tool(call, params.arguments or {}))
+        except CommonplaceError as error:
+            return _refused(self.dialect.refusal(error))
+        except Exception:
+            logger.exception("%s.%s failed", self.dialect.name, tool.name)
+            return _refused(self.dialect.refusal(CommonplaceError()))
+
+    async def _called(self, context: Context, tool: str) -> Call:
+        async def progress(done: int, total: int) -> None:
+            await context.session.report_progress(done, total)
+
+        actor = (await self._actor(context)).through(f"{self.dialect.name}.{tool}")
+        return Call(self._engine, actor, self._settings, progress)
+
+    # Resources
+
+    async def _list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        resources = [
+            types.Resource(uri=r.uri, name=r.name, description=r.description, mime_type="application/json")
+            for r in self.dialect.resources
+            if not r.is_template
+        ]
+        return types.ListResourcesResult(resources=resources, ttl_ms=_LIST_TTL_MS, cache_scope="private")
+
+    async def _list_templates(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        templates = [
+            types.ResourceTemplate(
+                uri_template=r.uri, name=r.name, description=r.description, mime_type="application/json"
+            )
+            for r in self.dialect.resources
+            if r.is_template
+        ]
+        return types.ListResourceTemplatesResult(
+            resource_templates=templates, ttl_ms=_LIST_TTL_MS, cache_scope="private"
+        )
+
+    async def _read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        value = await self._resource(context, str(params.uri))
+        text = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=_json(value))
+        return types.ReadResourceResult(contents=[text], ttl_ms=0, cache_scope="private")
+
+    async def _resource(self, context: Context, uri: str) -> Any:
+        try:
+            return await self.dialect.read(await self._called(context, "resource"), uri)
+        except (LookupError, NotFound, Invalid) as error:
+            raise MCPError(types.INVALID_PARAMS, f"Resource not found: {uri[:200]}", {"uri": uri[:200]}) from error
+        except CommonplaceError as error:
+            body = self.dialect.refusal(error)
+            raise MCPError(types.INTERNAL_ERROR, str(error), dict(body)) from error
+        except Exception as error:
+            logger.exception("%s: reading %s failed", self.dialect.name, uri)
+            raise MCPError(types.INTERNAL_ERROR, "The resource could not be read") from error
+
+    # Being told
+
+    async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        await self._resource(context, str(params.uri))  # who may not read it may not hear of it
+        await self._subscriptions.add(await self._actor(context), context, str(params.uri))
+        return types.EmptyResult()
+
+    async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+        self._subscriptions.remove(context, str(params.uri))
+        return types.EmptyResult()
+
+    async def _listen(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        for uri in params.notifications.resource_subscriptions or ():
+            await self._resource(context, str(uri))
+        return await self._subscriptions.listen(await self._actor(context), context, params)
+
+
+async def _no_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[], ttl_ms=_LIST_TTL_MS, cache_scope="public")
+
+
+async def _no_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}")
+
+
+def _client_name(context: Context) -> str:
+    client = context.session.client_params
+    return client.client_info.name[:80] if client else "unnamed"
+
+
+def _listed(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            read_only_hint=tool.act is Act.READS,
+            destructive_hint=tool.act is Act.DESTROYS,
+            idempotent_hint=tool.act is not Act.WRITES,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _answered(answer: Answer[Any]) -> types.CallToolResult:
+    """The value twice, as an object and as text; a list, a string or null stands under `result` in the object."""
+    value = answer.value
+    texts = [value if isinstance(value, str) else _json(value), *([answer.notice] if answer.notice else [])]
+    structured = value if isinstance(value, dict) else {"result": value}
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text) for text in texts],
+        structured_content=structured,
+    )
+
+
+def _refused(body: Mapping[str, Any]) -> types.CallToolResult:
+    text = types.TextContent(type="text", text=_json(body))
+    return types.CallToolResult(content=[text], structured_content=dict(body), is_error=True)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

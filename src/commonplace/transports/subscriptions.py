@@ -1,0 +1,100 @@
+"""Telling clients that a resource changed, in both protocol eras, and only those who may see the change."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import anyio
+import mcp_types as types
+from mcp.server.connection import Connection
+from mcp.server.context import ServerRequestContext
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.subscriptions import ResourceUpdated
+
+from commonplace.dialects._dialect import Dialect
+from commonplace.domain.access import Actor
+from commonplace.domain.errors import CommonplaceError
+from commonplace.domain.event import Event
+from commonplace.domain.identifiers import UserId
+from commonplace.engine import Engine
+
+logger = logging.getLogger(__name__)
+
+Context = ServerRequestContext[Any, Any]
+
+
+class _Audience:
+    """The subscribers of one user: streams of the modern era, connections of the earlier one."""
+
+    def __init__(self, actor: Actor) -> None:
+        self.actor = actor
+        self.bus = InMemorySubscriptionBus()
+        self.handler = ListenHandler(self.bus)
+        self.connections: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
+
+    async def tell(self, uri: str) -> None:
+        await self.bus.publish(ResourceUpdated(uri=uri))
+        for connection, uris in list(self.connections.items()):
+            if uri in uris:
+                await self._send(connection, uri)
+
+    async def _send(self, connection: Connection, uri: str) -> None:
+        try:
+            await connection.send_resource_updated(uri)
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            self.connections.pop(connection, None)  # the client has gone
+
+
+class Subscriptions:
+    """Follows the events of the store while anyone listens."""
+
+    def __init__(self, dialect: Dialect, engine: Engine) -> None:
+        self._dialect = dialect
+        self._engine = engine
+        self._audiences: dict[UserId, _Audience] = {}
+        self._wanted = anyio.Event()
+        self._position: int | None = None
+
+    async def add(self, actor: Actor, context: Context, uri: str) -> None:
+        audience = await self._audience(actor)
+        audience.connections.setdefault(_connection(context), set()).add(uri)
+
+    def remove(self, context: Context, uri: str) -> None:
+        for audience in self._audiences.values():
+            audience.connections.get(_connection(context), set()).discard(uri)
+
+    async def listen(
+        self, actor: Actor, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        audience = await self._audience(actor)
+        return await audience.handler(context, params)
+
+    async def run(self) -> None:
+        """Until cancelled: wait for the first subscriber, then follow."""
+        await self._wanted.wait()
+        assert self._position is not None
+        async for event in self._engine.events.follow(self._position):
+            try:
+                await self._tell(event)
+            except CommonplaceError as error:
+                logger.warning("a change could not be told: %s", error)
+
+    async def _audience(self, actor: Actor) -> _Audience:
+        if self._position is None:
+            self._position = await self._engine.events.last()
+            self._wanted.set()
+        return self._audiences.setdefault(actor.user, _Audience(actor))
+
+    async def _tell(self, event: Event) -> None:
+        uris = list(self._dialect.touched(event))
+        for audience in list(self._audiences.values()):
+            if uris and await self._engine.events.may_see(audience.actor, event):
+                for uri in uris:
+                    await audience.tell(uri)
+
+
+def _connection(context: Context) -> Connection:
+    # A session lives for one request only; the connection is what the SDK keeps between them, and hides.
+    return context.session._connection

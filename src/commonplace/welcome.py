@@ -1,0 +1,44 @@
+"""What a person sees when the server is ready: how to connect, and the owner's key, once."""
+
+from __future__ import annotations
+
+import json
+
+from commonplace.settings import Settings
+
+
+def welcome(settings: Settings, key: str | None) -> str:
+    lines = [f"Commonplace is ready (dialect {settings.dialect}, memories in {settings.data_dir})."]
+    shown = key or "YOUR_KEY"
+    if key:
+        lines.append(f"\n  Owner key, shown this once: {key}")
+    elif settings.owner_key:
+        lines.append("\n  Owner key: the one in COMMONPLACE_OWNER_KEY.")
+    else:
+        lines.append("\n  Use the owner key of the first start, or make one: commonplace keys create NAME")
+    for kind, url in _addresses(settings).items():
+        lines += [f"\n  {url}", "", f"  {_claude_line(kind, url, shown)}", "", _indented(_snippet(kind, url, shown))]
+    return "\n".join(lines) + "\n"
+
+
+def _addresses(settings: Settings) -> dict[str, str]:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    found = {}
+    if "http" in settings.transport:
+        found["http"] = f"http://{host}:{settings.http_port}/mcp"
+    if "sse" in settings.transport:
+        found["sse"] = f"http://{host}:{settings.sse_port}/sse"
+    return found
+
+
+def _claude_line(kind: str, url: str, key: str) -> str:
+    return f'claude mcp add --transport {kind} commonplace {url} --header "Authorization: Bearer {key}"'
+
+
+def _snippet(kind: str, url: str, key: str) -> str:
+    entry = {"type": kind, "url": url, "headers": {"Authorization": f"Bearer {key}"}}
+    return json.dumps({"mcpServers": {"commonplace": entry}}, indent=2)
+
+
+def _indented(text: str) -> str:
+    return "\n".join("  " + line for line in text.split("\n"))
