@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from timephrase_tables import FIGURES, TABLES
+from tests.domain.timephrase_tables import FIGURES, TABLES
 
 from commonplace.domain.errors import Invalid
 from commonplace.domain.timephrase import LANGUAGES, TimePhrase, detect
