@@ -47,8 +47,8 @@ class Embedder(Protocol):
         ...
 
     @property
-    def scale(self) -> Scale:
-        """How its cosines read."""
+    def scale(self) -> Scale | None:
+        """How its cosines read; None to have it measured."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -115,6 +115,10 @@ class Scan(Protocol):
 
     def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
         """The cosines of these memories, as far as they have vectors and pass the filter."""
+        ...
+
+    def whole(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        """The same for their texts as a whole, where these have more than one part."""
         ...
 
 

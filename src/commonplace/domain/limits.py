@@ -1,7 +1,6 @@
 """What a value must be to be kept. Each function gives the value in its kept form or raises Invalid."""
 
 import math
-import unicodedata
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -14,6 +13,7 @@ from commonplace.domain.memory import (
     MAX_TAGS,
     SHORTEST_TTL,
 )
+from commonplace.domain.unicode import normalised
 
 MAX_QUERY_CHARS = 20_000
 
@@ -48,12 +48,12 @@ def query(value: str, field: str = "query") -> str:
         raise Invalid(field, "must not be empty")
     if len(value) > MAX_QUERY_CHARS:
         raise Invalid(field, f"is {len(value)} characters long; at most {MAX_QUERY_CHARS} are allowed")
-    return unicodedata.normalize("NFC", value)
+    return normalised("NFC", value)
 
 
 def label(field: str, value: str) -> str:
     """A tag, keyword or name: NFC, trimmed, not empty, short."""
-    kept = unicodedata.normalize("NFC", text(field, value)).strip()
+    kept = normalised("NFC", text(field, value)).strip()
     if not kept:
         raise Invalid(field, "must not contain an empty entry")
     if len(kept) > MAX_LABEL_CHARS:

@@ -57,7 +57,7 @@ class Scale:
 class Weights:
     """How much each kind of evidence counts, in units of the scale."""
 
-    whole: float = 0.3
+    whole: float = 0.5
     """The share of the whole text's cosine in a long text's vector score; the best part has the rest."""
     lexical: float = 3.0
     """For a text that has every word of the query once."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.ranking import Scale
 from commonplace.language.parts import parts
+from commonplace.language.samples import ALIKE
 from commonplace.language.terms import terms
 from commonplace.ports import Embedder, Prints
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 PARTS_AT_ONCE = 24
 """A longer text is stored with these parts embedded; the others follow in the background."""
 _LARGEST_BATCH = 64
+_PARTING = 5.0
+"""Seconds that closing waits for a call that is under way."""
+_USUAL = Scale(unrelated=0.4, same=0.85)
 _LONG = 20_000
 """Characters from which on cutting a text into terms would hold up the other callers."""
 _REST_AFTER_FAILURE = 15.0
@@ -45,6 +49,7 @@ class Embedding:
         self._thread: threading.Thread | None = None
         self._failure: EmbeddingFailed | None = None
         self._failed_at = 0.0
+        self._scale = embedder.scale
 
     @property
     def name(self) -> str:
@@ -56,7 +61,8 @@ class Embedding:
 
     @property
     def scale(self) -> Scale:
-        return self._embedder.scale
+        """How the embedder's cosines read."""
+        return self._scale or _USUAL
 
     @property
     def failure(self) -> str:
@@ -97,10 +103,14 @@ class Embedding:
         with suppress(EmbeddingFailed):  # kept in `failure`, where status answers show it
             await self.embed(["warm"])
 
+    def forgive(self) -> None:
+        """Ask a failed embedder again at the next occasion, without waiting."""
+        self._failed_at = -_REST_AFTER_FAILURE
+
     def close(self) -> None:
         if self._thread:
             self._requests.put(None)
-            self._thread.join()
+            self._thread.join(_PARTING)
 
     def _start(self) -> None:
         if self._thread is None:
@@ -121,6 +131,7 @@ class Embedding:
     def _answer(self, batch: Sequence[_Request]) -> None:
         try:
             vectors = self._embedder.embed([text for request in batch for text in request.texts])
+            self._scale = self._scale or measured(self._embedder)
         except Exception as error:
             self._fail(batch, error)
             return
@@ -135,3 +146,17 @@ class Embedding:
         self._failure, self._failed_at = EmbeddingFailed(self.name, reason), time.monotonic()
         for request in batch:
             request.outcome.set_exception(EmbeddingFailed(self.name, reason))
+
+
+def measured(embedder: Embedder) -> Scale:
+    """Read an embedder's cosines by sentences known to say the same and sentences known not to."""
+    import numpy as np
+
+    ones = embedder.embed([one for one, _ in ALIKE])
+    others = embedder.embed([other for _, other in ALIKE])
+    cosines = ones @ others.T
+    same = float(np.median(np.diag(cosines)))
+    unrelated = float(np.quantile(cosines[~np.eye(len(ALIKE), dtype=bool)], 0.99))
+    # Should a model not tell them apart at all, the scale must still be one.
+    same = min(max(same, 0.1), 0.99)
+    return Scale(unrelated=min(max(unrelated, 0.01), same - 0.05), same=same)

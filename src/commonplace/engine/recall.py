@@ -139,7 +139,9 @@ class Recall:
             return None, failure.message
 
     def _hits(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Hit]:
-        ranked = self._ranked(tx, among, question.text, vector)
+        # With a threshold or folding, more than the limit must be looked at to fill it.
+        most = None if question.threshold > 0 or question.fold else question.limit
+        ranked = self._ranked(tx, among, question.text, vector, most)
         close = [one for one in ranked if one.similarity >= question.threshold]
         if question.fold:
             close = self._unlike(tx, close[: question.limit * 4])
@@ -147,7 +149,7 @@ class Recall:
         memories = {memory.number: memory for memory in tx.memories([one.row for one in best], among)}
         return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in best if r.row in memories]
 
-    def _ranked(self, tx: Reading, among: Filter, text: str, vector: Vectors | None) -> list[Ranked]:
+    def _ranked(self, tx: Reading, among: Filter, text: str, vector: Vectors | None, most: int | None) -> list[Ranked]:
         found = tx.lexical(query_terms(text), among, ARM)
         scan = None if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
         cosines = dict(scan.best(ARM)) if scan else {}
@@ -155,21 +157,28 @@ class Recall:
         rows = {*cosines, *found.scores, *(row for rows in beside.values() for row in rows)}
         if scan:
             cosines.update(scan.of(rows - cosines.keys()))
-        candidates = self._candidates(tx, rows, cosines, found.scores)
-        return rank(candidates, asked=found.asked, neighbours=beside, scale=self._embedding.scale)
+        whole = scan.whole(rows) if scan else {}
+        candidates = self._candidates(tx, rows, cosines, whole, found.scores)
+        return rank(candidates, asked=found.asked, neighbours=beside, scale=self._embedding.scale, limit=most)
 
     def _candidates(
-        self, tx: Reading, rows: set[int], cosines: Mapping[int, float], lexical: Mapping[int, float]
+        self,
+        tx: Reading,
+        rows: set[int],
+        cosines: Mapping[int, float],
+        whole: Mapping[int, float],
+        lexical: Mapping[int, float],
     ) -> list[Candidate]:
         now = self._clock.now()
         return [
             Candidate(
-                row,
-                cosines.get(row),
-                lexical.get(row, 0.0),
-                facts.importance,
-                (now - facts.created_at) / timedelta(days=1),
-                facts.uses,
+                row=row,
+                cosine=cosines.get(row),
+                lexical=lexical.get(row, 0.0),
+                importance=facts.importance,
+                age_days=(now - facts.created_at) / timedelta(days=1),
+                uses=facts.uses,
+                whole=whole.get(row),
             )
             for row, facts in tx.facts(sorted(rows)).items()
         ]

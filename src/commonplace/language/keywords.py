@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from commonplace.domain.unicode import normalised
 from commonplace.language import chinese, japanese, korean, spaced
 from commonplace.language.detection import checked, east_language, latin_language
 from commonplace.language.segmenters import segmenter
-from commonplace.language.words import Word, composed, most_telling
+from commonplace.language.words import Word, most_telling
 
 LOOK = 50_000
 """How many characters are looked at: what a longer text is about shows by then."""
@@ -44,7 +45,7 @@ class _Reading:
 
 def keywords(text: str, language: str = "auto", limit: int = 10) -> list[str]:
     """The content words of a text as they are written in it, the most telling first."""
-    return most_telling(_content_words(composed(text[:LOOK]), checked(language)), limit)
+    return most_telling(_content_words(normalised("NFC", text[:LOOK]), checked(language)), limit)
 
 
 def _content_words(text: str, language: str) -> Iterator[Word]:

@@ -7,6 +7,8 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby
 
+from commonplace.domain.unicode import normalised
+
 
 class Script(StrEnum):
     """How the words of a run are found: by spaces, by syllables, or not at all."""
@@ -64,12 +66,12 @@ _NONE_ALIKE: Mapping[Script, Script] = {}
 
 def normal(text: str) -> str:
     """NFKC without marks of presentation: one spelling for each word, its capitals kept."""
-    return unicodedata.normalize("NFKC", _IGNORABLE.sub("", text))
+    return normalised("NFKC", _IGNORABLE.sub("", text))
 
 
 def fold(text: str) -> str:
     """The form in which two spellings of the same text are equal: NFKC, case-folded."""
-    return unicodedata.normalize("NFKC", normal(text).casefold())
+    return normalised("NFKC", normal(text).casefold())
 
 
 @lru_cache(maxsize=8192)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from commonplace.domain.unicode import normalised
 from commonplace.language import korean
 from commonplace.language.detection import checked, east_language, language_of, latin_language
-from commonplace.language.words import LONGEST, composed
+from commonplace.language.words import LONGEST
 
 LOOK = 50_000
 
@@ -37,7 +38,7 @@ class _Table:
 
 def tags(text: str, language: str = "auto", limit: int = 5) -> list[str]:
     """The tags whose words occur most often, in the given language or that of the text; perhaps none."""
-    text = composed(text[:LOOK])
+    text = normalised("NFC", text[:LOOK])
     spoken = language_of(text) if checked(language) == "auto" else language
     table = _table()
     weights = Counter(_asked_for(text, spoken, table))

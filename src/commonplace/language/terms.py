@@ -18,6 +18,9 @@ from commonplace.language.stopwords import STOPWORDS
 LONGEST = 64
 """Longer words (encoded data, mostly) are known by their beginning."""
 
+# A shorter rest of a word may be the rest of anything.
+_SHORTEST_STEM = 4
+
 _BY_CHARACTER = frozenset({Script.HAN, Script.HANGUL, Script.UNSPACED})
 
 # A Japanese word goes on from kanji to kana (食べる), so bigrams may span the two; digits and Latin stay apart.
@@ -124,14 +127,20 @@ def _word(run: str) -> tuple[str, ...]:
 def _stem(word: str) -> str:
     """The English stem, in every language: a text's language is a guess, and two guesses would not meet.
 
-    It takes the French plural and most of the feminine too. Diacritics go first, so that a word typed on a plain
-    keyboard is found. A new stemmer each time: it keeps the word it works on, so threads must not share one.
+    Diacritics go first, so that a word typed on a plain keyboard is found. Stemmed twice, and without a mute ending, a
+    French feminine meets its masculine: nationale, national.
     """
-    return str(snowballstemmer.stemmer("english").stemWord(_bare(_folded(word))))
+    # A new stemmer each time: it keeps the word it works on, so threads must not share one.
+    stemmer = snowballstemmer.stemmer("english")
+    once = str(stemmer.stemWord(_bare(_folded(word))))
+    twice = str(stemmer.stemWord(once))
+    stem = twice if len(twice) >= _SHORTEST_STEM else once
+    return stem[:-1] if len(stem) > _SHORTEST_STEM + 1 and stem[-1] in "ei" else stem
 
 
 def _folded(word: str) -> str:
-    return unicodedata.normalize("NFKC", word.casefold())
+    # Only its beginning: the time for a run of combining marks grows with the square of its length.
+    return unicodedata.normalize("NFKC", word[:LONGEST].casefold())
 
 
 def _bare(word: str) -> str:

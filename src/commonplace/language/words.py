@@ -1,18 +1,11 @@
 """Words as candidates for keywords, and the order in which they tell what a text is about."""
 
-import re
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log
 
 LONGEST = 40
 """Longer words are encoded data or other noise, never a keyword."""
-
-# A character in the lookahead never joins the one before it, so a text may be cut there before it is composed.
-_PIECE = re.compile(
-    "(?s:.{1,512})(?=[\x00-\x7f\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]|\\Z)|(?s:.{1,512})"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +22,6 @@ class _Tally:
     weight: float
     position: int
     count: int = 1
-
-
-def composed(text: str) -> str:
-    """The text in NFC; piece by piece, as the time for one long run of combining marks grows with its square."""
-    if text.isascii():
-        return text
-    return "".join(unicodedata.normalize("NFC", piece) for piece in _PIECE.findall(text))
 
 
 def most_telling(words: Iterable[Word], limit: int) -> list[str]:

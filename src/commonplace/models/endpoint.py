@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ class EndpointEmbedder:
     dimensions: int = 0
     timeout: float = 20.0
     batch: int = 64
-    scale: Scale = field(default=Scale(unrelated=0.35, same=0.85))
+    scale: Scale | None = None
 
     @property
     def name(self) -> str:

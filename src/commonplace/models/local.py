@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class SentenceTransformer:
     """Any model of the sentence-transformers package, by name or by path."""
 
-    scale = Scale(unrelated=0.35, same=0.85)
+    scale: Scale | None = None
 
     def __init__(self, model: str) -> None:
         self.model = model
@@ -39,7 +39,7 @@ class SentenceTransformer:
 class FastEmbed:
     """Any model of the fastembed package, by name."""
 
-    scale = Scale(unrelated=0.55, same=0.9)
+    scale: Scale | None = None
 
     def __init__(self, model: str) -> None:
         self.model = model

@@ -51,6 +51,7 @@ class EmbeddingState(TypedDict):
     embedder: str
     search: str
     pending: int
+    total: int
     reason: str
 
 
@@ -148,6 +149,7 @@ async def status(call: Call) -> Status:
             "embedder": call.engine.embedding.name,
             "search": "lexical only" if failure else "hybrid",
             "pending": figures.unembedded,
+            "total": figures.memories,
             "reason": failure or figures.unembedded_reason,
         },
     }

@@ -29,6 +29,9 @@ class SqliteScan:
     def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
         return self._scanned.of(numbers)
 
+    def whole(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        return self._scanned.whole(numbers)
+
 
 class NothingScanned:
     """There are no vectors to compare with yet."""
@@ -37,4 +40,7 @@ class NothingScanned:
         return {}
 
     def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        return {}
+
+    def whole(self, numbers: Iterable[int]) -> Mapping[int, float]:
         return {}

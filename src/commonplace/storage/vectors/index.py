@@ -275,6 +275,16 @@ class Scanned:
                 best[number] = float(cosine)
         return best
 
+    def whole(self, numbers: Iterable[int]) -> dict[int, float]:
+        """The cosine of the whole text, which is the first part, of each of these memories that has several."""
+        wanted = np.fromiter(numbers, np.int64)
+        places, known = located(self._memories, wanted)
+        wanted, places = wanted[known], places[known]
+        several = self._count[places] > 1
+        cosines = self.cosines[self._first[places[several]]]
+        compared = cosines > _NOT_COMPARED
+        return dict(zip(wanted[several][compared].tolist(), cosines[compared].tolist(), strict=True))
+
 
 def located(column: NDArray[np.int64], numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Where these numbers stand in a sorted column, and which of them stand there at all."""

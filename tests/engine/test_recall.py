@@ -1,0 +1,169 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from commonplace.domain.access import Actor
+from commonplace.domain.errors import Invalid
+from commonplace.domain.memory import Draft
+from commonplace.engine import Engine
+from commonplace.engine.recall import Question
+from tests.fakes import Clock, Embedder
+
+pytestmark = pytest.mark.anyio
+
+
+async def keep(engine: Engine, owner: Actor, *texts: str) -> None:
+    for text in texts:
+        await engine.memories.remember(owner, Draft(text))
+
+
+async def contents(engine: Engine, owner: Actor, question: Question) -> list[str]:
+    return [hit.memory.content for hit in (await engine.recall.recall(owner, question)).hits]
+
+
+async def test_an_empty_store_answers_with_nothing(engine: Engine, owner: Actor) -> None:
+    assert await contents(engine, owner, Question("anything")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("東京都の会議は中止になった", "会議"),
+        ("天气很好", "气"),
+        ("회의가 연기되었다", "연기"),
+        ("La réunion est reportée", "reunion"),
+        ("deploy v2.0 with GPT-5", "GPT-5"),
+        ("call find_user_by_id()", "user"),
+        ("prix: 50% de remise", "50%"),
+        ("🚀 launch day", "🚀"),
+    ],
+)
+async def test_the_literal_word_is_found_first_in_any_script(
+    engine: Engine, owner: Actor, text: str, query: str
+) -> None:
+    await keep(engine, owner, "another thing entirely", "그 밖의 것", "まったく別の話", text)
+    assert (await contents(engine, owner, Question(query)))[0] == text
+
+
+async def test_query_text_is_always_literal(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "plain words")
+    for query in ('"', "NEAR(a b)", "a OR b", "words*", "^words", "terms:words", "-words", "(", "' --", "\\"):
+        await engine.recall.recall(owner, Question(query))
+
+
+async def test_filters_hold(engine: Engine, owner: Actor, clock: Clock) -> None:
+    start = clock.now()
+    for day in range(5):
+        draft = Draft(f"report {day}", importance=day / 10, tags=(f"day{day}",), category="a" if day % 2 else "b")
+        await engine.memories.remember(owner, draft)
+        clock.advance(timedelta(days=1))
+    await engine.memories.remember(owner, Draft("report passing", ttl=timedelta(days=1)))
+    found = await contents(engine, owner, Question("report", importance_min=0.3))
+    assert set(found) == {"report 3", "report 4", "report passing"}
+    found = await contents(engine, owner, Question("report", since=start + timedelta(days=2), ephemeral=False))
+    assert set(found) == {"report 2", "report 3", "report 4"}
+    assert await contents(engine, owner, Question("report", tags=("day1", "nowhere"))) == ["report 1"]
+    assert set(await contents(engine, owner, Question("report", categories=("a",)))) == {"report 1", "report 3"}
+    assert await contents(engine, owner, Question("report", ephemeral=True)) == ["report passing"]
+
+
+async def test_each_hit_explains_its_place(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "the lighthouse keeper", "a bakery in the harbour")
+    hit = (await engine.recall.recall(owner, Question("lighthouse"))).hits[0]
+    assert set(hit.reasons) == {"vector", "lexical", "neighbours", "importance", "recency", "use"}
+    assert hit.score == pytest.approx(sum(hit.reasons.values()))
+    assert hit.reasons["lexical"] > 0
+    assert 0 <= hit.similarity <= 1
+
+
+async def test_what_stands_beside_a_hit_is_lifted(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "qqq", "we spoke of the lighthouse", "ppp", *(f"filler {n}" for n in range(20)), "rrr")
+    hits = {hit.memory.content: hit for hit in (await engine.recall.recall(owner, Question("lighthouse", 50))).hits}
+    assert hits["ppp"].reasons["neighbours"] > 0
+    assert hits["rrr"].reasons["neighbours"] == 0
+
+
+async def test_near_duplicates_are_folded_where_asked(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "the cat sat on the mat", "the cat sat on the mat", "the cat ran away")
+    assert len(await contents(engine, owner, Question("cat mat"))) == 3
+    assert len(await contents(engine, owner, Question("cat mat", fold=True))) == 2
+
+
+async def test_a_threshold_cuts_by_similarity(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "the lighthouse keeper", "a bakery in the harbour")
+    assert await contents(engine, owner, Question("the lighthouse keeper", threshold=0.9)) == ["the lighthouse keeper"]
+
+
+async def test_without_the_embedder_search_is_lexical_and_says_so(
+    engine: Engine, owner: Actor, embedder: Embedder
+) -> None:
+    await keep(engine, owner, "the lighthouse keeper")
+    embedder.broken = "out of order"
+    found = await engine.recall.recall(owner, Question("lighthouse"))
+    assert [hit.memory.content for hit in found.hits] == ["the lighthouse keeper"]
+    assert "out of order" in found.lexical_only
+
+
+async def test_a_sentence_deep_in_a_long_text_is_found(engine: Engine, owner: Actor) -> None:
+    filler = "The rain in the valley went on and on without an end. "
+    long = filler * 9000 + "A violet submarine waits under the ice. " + filler * 9000
+    assert 900_000 < len(long) < 1_048_576
+    await keep(engine, owner, "something short", long)
+    await engine.upkeep.embed_missing()
+    hit = (await engine.recall.recall(owner, Question("violet submarine under the ice"))).hits[0]
+    assert hit.memory.content == long
+    assert hit.reasons["vector"] > 0.2  # the vector of that part, not of the whole
+
+
+async def test_what_was_recalled_counts_as_used(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "the lighthouse keeper")
+    for _ in range(3):
+        await engine.recall.recall(owner, Question("lighthouse"))
+    await engine.recall.flush_uses()
+    hit = (await engine.recall.recall(owner, Question("lighthouse"))).hits[0]
+    assert hit.memory.uses == 3
+    assert hit.reasons["use"] > 0
+    assert hit.memory.version == 1
+
+
+async def test_an_impossible_question_is_refused(engine: Engine, owner: Actor) -> None:
+    for question in (Question(""), Question(" "), Question("x", 0), Question("x" * 20_001), Question("\x00")):
+        with pytest.raises(Invalid):
+            await engine.recall.recall(owner, question)
+
+
+async def test_a_time_phrase_finds_that_time_in_the_callers_zone(engine: Engine, owner: Actor, clock: Clock) -> None:
+    # 15 January, noon in Seoul; the 14th there began at 15:00 UTC of the 13th.
+    times = {
+        "day before": datetime(2026, 1, 13, 14, 59, tzinfo=UTC),
+        "yesterday, first minute": datetime(2026, 1, 13, 15, 0, tzinfo=UTC),
+        "yesterday, last second": datetime(2026, 1, 14, 14, 59, 59, 900_000, tzinfo=UTC),
+        "today": datetime(2026, 1, 14, 15, 0, tzinfo=UTC),
+    }
+    now = clock.now()
+    for text, at in times.items():
+        clock.advance(at - clock.now())
+        await keep(engine, owner, text)
+    clock.advance(now - clock.now())
+    moment = await engine.recall.recall_time(owner, "어제", language="auto", margin=timedelta(0), limit=50)
+    assert [m.content for m in moment.memories] == ["yesterday, last second", "yesterday, first minute"]
+    assert moment.phrase is not None
+    assert moment.phrase.expression == "어제"
+    wide = await engine.recall.recall_time(owner, "어제", language="ko", margin=timedelta(hours=12), limit=50)
+    assert wide.total == 4
+
+
+async def test_the_rest_of_a_time_question_ranks(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "lunch with Kim", "budget meeting notes", "walk in the park")
+    moment = await engine.recall.recall_time(
+        owner, "today budget meeting", language="auto", margin=timedelta(0), limit=50
+    )
+    assert moment.memories[0].content == "budget meeting notes"
+    assert moment.total == 3
+
+
+async def test_without_a_time_phrase_it_is_an_ordinary_search(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "I know the lighthouse")
+    moment = await engine.recall.recall_time(owner, "know", language="auto", margin=timedelta(0), limit=50)
+    assert moment.phrase is None
+    assert [m.content for m in moment.memories] == ["I know the lighthouse"]
