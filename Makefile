@@ -27,7 +27,7 @@ bench-full: .venv/tested
 	$(BIN)/python -m benchmarks --full $(ARGS)
 
 docs: .venv/tested
-	$(BIN)/python -m docs.reference
+	$(BIN)/python docs/pages.py
 
 clean:
 	rm -rf .venv .bench
