@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 
 from commonplace.domain.access import Actor, Permission, Right, reach, require
+from commonplace.domain.errors import StoreFailed
 from commonplace.domain.event import Event
 from commonplace.ports import Reading, Store
+
+logger = logging.getLogger(__name__)
 
 PAUSE = 0.25
 """Between two looks: what another process wrote is noticed within this time."""
@@ -43,9 +47,13 @@ class Events:
         return event.collection in reach(actor, Right.READ, holdings)
 
     async def follow(self, after: int) -> AsyncIterator[Event]:
-        """Every event from now on, without end."""
+        """Every event from now on, without end. A store that cannot be read for a while is asked again."""
         while True:
-            events = await self.after(after)
+            try:
+                events = await self.after(after)
+            except StoreFailed as failure:
+                logger.warning("events: %s", failure)
+                events = []
             for event in events:
                 after = event.number
                 yield event

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from commonplace.domain.access import Actor
@@ -42,16 +43,20 @@ class Upkeep:
         await self._store.read(lambda tx: tx.facts(()))
 
     async def run(self) -> None:
-        """Until cancelled: do what is due, rest, again. A failure is logged and tried again later."""
-        await self.warm()
+        """Until cancelled: do what is due, rest, again."""
+        await self._safely(self.warm)
         while True:
-            try:
-                await self.once()
-            except CommonplaceError as error:
-                logger.warning("upkeep: %s", error)
-            except Exception:
-                logger.exception("upkeep failed")
+            await self._safely(self.once)
             await asyncio.sleep(PAUSE)
+
+    async def _safely(self, work: Callable[[], Awaitable[None]]) -> None:
+        """A failure here is logged and tried again later: callers must not suffer for it."""
+        try:
+            await work()
+        except CommonplaceError as error:
+            logger.warning("upkeep: %s", error)
+        except Exception:
+            logger.exception("upkeep failed")
 
     async def once(self) -> None:
         """One round."""

@@ -1,0 +1,62 @@
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+
+from commonplace.domain.access import Actor
+from commonplace.domain.memory import Draft
+from commonplace.engine import Engine
+from commonplace.engine.recall import Question
+from tests.fakes import Clock, Embedder
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_round_removes_what_ended_embeds_what_is_missing_and_counts_uses(
+    engine: Engine, owner: Actor, clock: Clock, embedder: Embedder
+) -> None:
+    await engine.memories.remember(owner, Draft("passing", ttl=timedelta(minutes=1)))
+    embedder.broken = "down"
+    await engine.memories.remember(owner, Draft("the lighthouse keeper"))
+    embedder.broken = ""
+    engine.embedding.forgive()
+    await engine.recall.recall(owner, Question("lighthouse"))
+    clock.advance(timedelta(minutes=2))
+    await engine.upkeep.once()
+    statistics = await engine.upkeep.statistics(owner)
+    assert (statistics.memories, statistics.unembedded) == (1, 0)
+    assert (await engine.recall.recall(owner, Question("lighthouse"))).hits[0].memory.uses == 1
+
+
+async def test_a_round_with_nothing_to_do_writes_nothing(engine: Engine, owner: Actor) -> None:
+    await engine.memories.remember(owner, Draft("kept"))
+    await engine.upkeep.once()
+    before = await engine.store.read(lambda tx: tx.meta("embedder"))
+    events = await engine.events.last()
+    await engine.upkeep.once()
+    assert await engine.events.last() == events
+    assert before == engine.embedding.fingerprint
+
+
+async def test_it_goes_on_while_the_embedder_is_broken(engine: Engine, owner: Actor, embedder: Embedder) -> None:
+    embedder.broken = "down"
+    await engine.memories.remember(owner, Draft("kept"))
+    running = asyncio.ensure_future(engine.upkeep.run())
+    await engine.memories.remember(owner, Draft("kept too"))
+    assert not running.done()
+    running.cancel()
+    with suppress(asyncio.CancelledError):
+        await running
+
+
+async def test_only_one_process_at_a_time_embeds(engine: Engine, owner: Actor, clock: Clock) -> None:
+    now = clock.now()
+    later = now + timedelta(minutes=1)
+    assert await engine.store.write(lambda tx: tx.lease("embedding", "somebody else", now, later))
+    await engine.store.write(lambda tx: tx.mark_unseen("another embedder", "test", now))
+    await engine.memories.remember(owner, Draft("kept"))
+    await engine.store.write(lambda tx: tx.mark_unseen("another embedder", "test", now))
+    assert await engine.upkeep.embed_missing() == 0
+    clock.advance(timedelta(minutes=2))
+    assert await engine.upkeep.embed_missing() == 1
