@@ -1,5 +1,8 @@
 """Opening the file, and saying in our own words what SQLite reports."""
 
+import errno
+import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +20,8 @@ from commonplace.domain.errors import (
 PATIENCE_MS = 60_000
 """How long a process waits for another one's write. Writes last milliseconds; this is for a stopped process."""
 
+_LOCKLESS = "unix-none"
+
 _KINDS: tuple[tuple[tuple[type[Exception], ...], type[StoreFailed]], ...] = (
     ((apsw.FullError,), StoreFull),
     ((apsw.ReadOnlyError, apsw.PermissionsError, apsw.AuthError), StoreReadOnly),
@@ -24,6 +29,15 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], type[StoreFailed]], ...] = (
     ((apsw.BusyError, apsw.LockedError), StoreBusy),
     ((apsw.Error, OSError), StoreFailed),
 )
+
+_SYSTEM_KINDS: dict[int, type[StoreFailed]] = {
+    errno.ENOSPC: StoreFull,
+    errno.EDQUOT: StoreFull,
+    errno.EFBIG: StoreFull,
+    errno.EROFS: StoreReadOnly,
+    errno.EACCES: StoreReadOnly,
+    errno.EPERM: StoreReadOnly,
+}
 
 
 @contextmanager
@@ -35,8 +49,19 @@ def speaking_plainly(path: Path) -> Iterator[None]:
         raise translated(error, path) from error
 
 
+@contextmanager
+def naming_the_cause(connection: apsw.Connection) -> Iterator[None]:
+    """Where SQLite says no more than "disk I/O error", let the system say what it was: a quota, a broken disk."""
+    try:
+        yield
+    except apsw.IOError as error:
+        raise OSError(connection.system_errno, os.strerror(connection.system_errno)) from error
+
+
 def translated(error: Exception, path: Path) -> StoreFailed:
     kind = next(ours for theirs, ours in _KINDS if isinstance(error, theirs))
+    if isinstance(error, OSError):
+        kind = _SYSTEM_KINDS.get(error.errno or 0, kind)
     return kind(str(path), str(error) or type(error).__name__)
 
 
@@ -44,6 +69,16 @@ def connect(path: Path, *, writable: bool) -> apsw.Connection:
     """A connection with the promises of this store: durable, patient, forgetful of what is deleted."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
     connection = apsw.Connection(str(path), flags=flags)
+    try:
+        with naming_the_cause(connection):
+            _promise(connection, writable=writable)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _promise(connection: apsw.Connection, *, writable: bool) -> None:
     connection.set_busy_timeout(PATIENCE_MS)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
@@ -51,14 +86,34 @@ def connect(path: Path, *, writable: bool) -> apsw.Connection:
     connection.execute("PRAGMA cache_size = -16384")
     connection.execute("PRAGMA temp_store = MEMORY")
     if writable:
-        connection.execute("PRAGMA journal_mode = WAL")
-    return connection
+        _log_ahead(connection)
+
+
+def _log_ahead(connection: apsw.Connection) -> None:
+    """Two processes that make the file at once meet here, and for this step SQLite does not wait by itself."""
+    deadline = time.monotonic() + PATIENCE_MS / 1000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+        else:
+            return
 
 
 def connect_frozen(path: Path) -> apsw.Connection:
-    """A connection to a file in a folder where not even the write-ahead log can be opened."""
-    connection = apsw.Connection(
-        f"{path.absolute().as_uri()}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    )
+    """A connection to a file in a folder where nothing can be written, not even the locks of the write-ahead log.
+
+    What the last writer left in the log is read as well, if it left any.
+    """
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size and _LOCKLESS in apsw.vfs_names():
+        connection = apsw.Connection(path.absolute().as_uri(), flags=flags, vfs=_LOCKLESS)
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+    else:
+        connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
     connection.execute("PRAGMA temp_store = MEMORY")
     return connection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ from commonplace.storage.vectors.index import NEVER, Entries, Index, Parts
 
 _SAVE_AFTER = 5000
 """Events between two copies on disk."""
+_STRETCH = 8192
+"""Memories read in one go: bounds what building an index takes beside the index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +43,37 @@ class Follower:
         self._index: Index | None = None
         self._followed: Followed | None = None
         self._saved_at = 0
+        self._unsure: frozenset[int] = frozenset()
 
     @contextmanager
     def index(self, connection: apsw.Connection, fingerprint: str) -> Iterator[Index]:
-        """The index, true to what this connection sees, for the time of the block."""
+        """The index, true to what this connection sees, for the time of the block.
+
+        Where others have seen more than this connection, so has the index.
+        """
         with self._lock:
             followed = self._current(connection, fingerprint)
+            if _is_writing(connection):
+                with self._provisional(connection, followed) as index:
+                    yield index
+                return
             if self._index is None or self._followed != followed:
                 self._index, self._followed = self._opened(connection, followed), followed
-            self._catch_up(connection, self._index, followed)
+                self._unsure = frozenset()
+            if self._catch_up(connection, self._index, followed):
+                self._index.tidy()
             yield self._index
+
+    @contextmanager
+    def _provisional(self, connection: apsw.Connection, followed: Followed) -> Iterator[Index]:
+        """The index with what a transaction has written so far, which may yet be rolled back."""
+        if self._index is None or self._followed != followed:
+            yield self._built(connection, followed)
+            return
+        position = self._index.position
+        self._unsure = self._catch_up(connection, self._index, followed) or self._unsure
+        self._index.position = position  # whoever comes next takes it again
+        yield self._index
 
     @property
     def size(self) -> int:
@@ -58,9 +81,7 @@ class Follower:
             return len(self._index) if self._index else 0
 
     def _current(self, connection: apsw.Connection, fingerprint: str) -> Followed:
-        row = connection.execute(
-            "SELECT number, dimensions FROM embedders WHERE fingerprint = ?", (fingerprint,)
-        ).fetchone()
+        row = connection.execute(queries()["embedder"], {"fingerprint": fingerprint}).fetchone()
         # Before the first vector there is no embedder; filters and neighbours still need the memories.
         return Followed(fingerprint, row[0], row[1]) if row else Followed(fingerprint, 0, 1)
 
@@ -71,41 +92,49 @@ class Follower:
         if self._folder is None:
             return None
         found = snapshot.load(self._path(followed), store_id(connection), followed.fingerprint, followed.dimensions)
-        if found is None or found[1].event_at != _event_time(connection, found[1].event):
+        if found is None or found[1].mark != _event_mark(connection, found[1].event):
             return None
         self._saved_at = found[1].event
         return found[0]
 
     def _built(self, connection: apsw.Connection, followed: Followed) -> Index:
+        self._saved_at = 0
         index = Index(followed.dimensions)
+        _take_all(connection, index, followed)
         index.position = _last_event(connection)
-        _take(connection, index, followed, None)
         return index
 
-    def _catch_up(self, connection: apsw.Connection, index: Index, followed: Followed) -> None:
+    def _catch_up(self, connection: apsw.Connection, index: Index, followed: Followed) -> frozenset[int]:
+        """Take what has changed, as far as this connection sees more than the index; which memories that were."""
         last = _last_event(connection)
-        if last <= index.position:
-            return
-        changed = connection.execute(queries()["changed_since"], {"after": index.position}).fetchall()
-        _take(connection, index, followed, [int(row[0]) for row in changed if isinstance(row[0], int)])
-        index.position = last
+        if last < index.position or (last == index.position and not self._unsure):
+            return frozenset()
+        changed = _rows(connection, "changed_since", {"after": index.position})
+        taken = self._unsure.union(row[0] for row in changed)
+        _take(connection, index, followed, sorted(taken))
+        self._unsure, index.position = frozenset(), last
+        return taken
 
-    def save(self, connection: apsw.Connection, *, least: int | None = None) -> None:
+    def save(self, connection: apsw.Connection, least: int | None = None) -> None:
         """Write the copy on disk if at least so many events have happened since the last one."""
-        if self._folder is None:
-            return
+        least = _SAVE_AFTER if least is None else least
         with self._lock:
-            index, followed = self._index, self._followed
-            if index is None or followed is None or index.position - self._saved_at < (least or _SAVE_AFTER):
+            followed = self._followed
+            if self._folder is None or self._index is None or followed is None:
                 return
-            at = _event_time(connection, index.position)
-            stamp = snapshot.Stamp(store_id(connection), followed.fingerprint, index.position, at)
-            snapshot.save(index, stamp, self._path(followed))
-            self._saved_at = index.position
+            with self.index(connection, followed.fingerprint) as index:
+                mark = _event_mark(connection, index.position)
+                if index.position - self._saved_at < least or self._unsure or not mark:
+                    return
+                index.compact()  # what was deleted must not come back to the disk
+                stamp = snapshot.Stamp(store_id(connection), followed.fingerprint, index.position, mark)
+                arrays = index.arrays()
+            self._saved_at = stamp.event
+        snapshot.save(arrays, stamp, self._path(followed))
 
     def discard_copies(self) -> None:
         """Remove what is on disk: it may hold traces of what was deleted."""
-        for path in self._folder.glob("index-*.npz") if self._folder else ():
+        for path in snapshot.copies(self._folder) if self._folder else ():
             path.unlink(missing_ok=True)
         self._saved_at = 0
 
@@ -123,32 +152,57 @@ def _last_event(connection: apsw.Connection) -> int:
     return int(connection.execute(queries()["last_event"]).get)
 
 
-def _event_time(connection: apsw.Connection, number: int) -> int:
-    row = connection.execute(queries()["event_time"], {"number": number}).fetchone()
-    return int(row[0]) if row else -1
+def _event_mark(connection: apsw.Connection, number: int) -> str:
+    """What tells an event from the one that got its number in another future of the same store."""
+    row = connection.execute(queries()["event_mark"], {"number": number}).fetchone()
+    return str(row[0]) if row else ""
 
 
-def _take(connection: apsw.Connection, index: Index, followed: Followed, numbers: Sequence[int] | None) -> None:
-    """Read these memories (or all) as they are now and put them into the index."""
-    chosen = None if numbers is None else numbers_json(numbers)
-    entries = _entries(connection.execute(queries()["index_facts"], {"numbers": chosen}).fetchall())
-    bindings = {"embedder": followed.embedder, "numbers": chosen}
-    parts = _parts(connection.execute(queries()["vectors_for"], bindings).fetchall(), followed.dimensions)
-    gone = np.setdiff1d(np.asarray(numbers or [], np.int64), entries.numbers)
-    index.put(entries, parts, gone)
+def _rows(connection: apsw.Connection, query: str, bindings: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+    return connection.execute(queries()[query], bindings).fetchall()
+
+
+def _is_writing(connection: apsw.Connection) -> bool:
+    return connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
+
+
+def _take_all(connection: apsw.Connection, index: Index, followed: Followed) -> None:
+    """Read every memory and put it into the index, a stretch at a time."""
+    bindings: dict[str, int] = {"embedder": followed.embedder, "after": 0, "limit": _STRETCH}
+    while rows := _rows(connection, "entries_after", bindings):
+        bindings |= {"first": rows[0][0], "last": rows[-1][0], "after": rows[-1][0]}
+        vectors = _rows(connection, "vectors_between", bindings)
+        index.put(_entries(rows), _parts(vectors, followed.dimensions), np.empty(0, np.int64))
+
+
+def _take(connection: apsw.Connection, index: Index, followed: Followed, numbers: Sequence[int]) -> None:
+    """Read these memories as they are now and put them into the index."""
+    for start in range(0, len(numbers), _STRETCH):
+        chosen = numbers[start : start + _STRETCH]
+        bindings = {"embedder": followed.embedder, "numbers": numbers_json(chosen)}
+        entries = _entries(_rows(connection, "entries_among", bindings))
+        parts = _parts(_rows(connection, "vectors_among", bindings), followed.dimensions)
+        index.put(entries, parts, np.setdiff1d(np.asarray(chosen, np.int64), entries.numbers))
 
 
 def _entries(rows: Sequence[tuple[Any, ...]]) -> Entries:
-    numbers, collections, authors, created, importance, ends = zip(*rows, strict=True) if rows else ((),) * 6
-    known = {author: author_code(author) for author in set(authors)}
+    numbers, collections, authors, created, importance, categories, ends = (
+        zip(*rows, strict=True) if rows else ((),) * 7
+    )
     return Entries(
         np.asarray(numbers, np.int64),
         np.asarray(collections, np.int32),
-        np.asarray([known[author] for author in authors], np.int64),
+        _codes(authors),
         np.asarray(created, np.int64),
-        np.asarray(importance, np.float32),
+        np.asarray(importance, np.float64),
+        _codes(categories),
         np.asarray([NEVER if end is None else end for end in ends], np.int64),
     )
+
+
+def _codes(texts: Sequence[str]) -> NDArray[np.int64]:
+    known = {text: code(text) for text in set(texts)}
+    return np.asarray([known[text] for text in texts], np.int64)
 
 
 def _parts(rows: Sequence[tuple[Any, ...]], dimensions: int) -> Parts:
@@ -156,9 +210,9 @@ def _parts(rows: Sequence[tuple[Any, ...]], dimensions: int) -> Parts:
     return Parts(np.asarray(owners, np.int64), np.asarray(numbers, np.int64), unpacked(b"".join(blobs), dimensions))
 
 
-def author_code(author: str) -> int:
-    """A number for an author that is the same in every process."""
-    return int.from_bytes(hashlib.blake2b(author.encode(), digest_size=8).digest(), signed=True)
+def code(text: str) -> int:
+    """A number for a name that is the same in every process."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), signed=True)
 
 
 def packed(vector: NDArray[np.float32]) -> bytes:

@@ -17,11 +17,15 @@ _LEAST_IDF = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """An FTS5 expression, what the query asked for in all, and whether to look at the newest matches only."""
+    """An FTS5 expression to rank, another for where that finds nothing, and what the query asked for in all.
 
-    expression: str
+    `common` holds terms so frequent that ranking them would be slow and tell little: the newest are as good.
+    """
+
+    ranked: str
+    common: str
+    common_score: float
     asked: float
-    newest_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +49,19 @@ def idf(documents: int, total: int) -> float:
 
 def plan(terms: Sequence[Term], total: int, documents_with: Callable[[Term], int]) -> Plan | None:
     """None when no term of the query stands in any memory."""
-    counted = [Counted(term, documents_with(term)) for term in terms[:_MOST_TERMS]]
+    # The terms that begin alike are counted one by one, so a memory with several of them counts several times.
+    counted = [Counted(term, min(documents_with(term), total)) for term in terms[:_MOST_TERMS]]
     asked = sum(idf(one.documents, total) for one in counted)
     present = sorted((one for one in counted if one.documents), key=lambda one: (one.documents, one.term.text))
     if not present:
         return None
     rare, frequent = _within_budget(present)
-    chosen = [one.expression for one in rare] + _joint(frequent, total)
-    if chosen:
-        return Plan(" OR ".join(chosen), asked)
-    return Plan(" AND ".join(one.expression for one in present), asked, newest_only=True)
+    return Plan(
+        ranked=" OR ".join([one.expression for one in rare] + _joint(frequent, total)),
+        common=" AND ".join(one.expression for one in frequent),
+        common_score=sum(idf(one.documents, total) for one in frequent),
+        asked=asked,
+    )
 
 
 def _within_budget(present: Sequence[Counted]) -> tuple[list[Counted], list[Counted]]:

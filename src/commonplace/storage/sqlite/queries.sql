@@ -16,6 +16,11 @@ AND (
     OR number IN (SELECT t.memory FROM tags AS t WHERE t.tag IN (SELECT value FROM json_each(:tags)))
 )
 
+-- fragment: entries
+SELECT m.number, m.collection, m.author_user, m.created_at, m.importance, m.category, e.ends_at
+FROM memories AS m
+LEFT JOIN ephemeral AS e ON e.memory = m.number
+
 -- name: holdings
 SELECT c.number, c.id, c.domain, c.owner, g.access
 FROM collections AS c
@@ -78,14 +83,14 @@ FROM (
 )
 WHERE {passes}
 
--- name: matching
-SELECT number
-FROM (
-    SELECT m.number, m.collection, m.created_at, m.importance, m.category, e.ends_at, e.ttl
-    FROM memories AS m
-    LEFT JOIN ephemeral AS e ON e.memory = m.number
-)
-WHERE {passes}
+-- name: tagged
+SELECT DISTINCT memory FROM tags WHERE tag IN (SELECT value FROM json_each(:tags)) ORDER BY memory
+
+-- name: lasting
+SELECT memory
+FROM ephemeral
+WHERE (:ttl_over IS NULL OR ttl > :ttl_over) AND (:ttl_upto IS NULL OR ttl <= :ttl_upto)
+ORDER BY memory
 
 -- name: expired
 SELECT * FROM records
@@ -186,18 +191,23 @@ WHERE v.memory IN (SELECT value FROM json_each(:numbers)) AND v.part = 0
 -- name: vectors_numbered
 SELECT number, vector FROM vectors WHERE number IN (SELECT value FROM json_each(:numbers))
 
--- name: vectors_for
-SELECT v.memory, v.number, v.vector
-FROM vectors AS v
-WHERE v.embedder = :embedder AND (:numbers IS NULL OR v.memory IN (SELECT value FROM json_each(:numbers)))
-ORDER BY v.memory, v.part
+-- name: vectors_among
+SELECT memory, number, vector
+FROM vectors
+WHERE embedder = :embedder AND memory IN (SELECT value FROM json_each(:numbers))
+ORDER BY memory, part
 
--- name: index_facts
-SELECT m.number, m.collection, m.author_user, m.created_at, m.importance, e.ends_at
-FROM memories AS m
-LEFT JOIN ephemeral AS e ON e.memory = m.number
-WHERE :numbers IS NULL OR m.number IN (SELECT value FROM json_each(:numbers))
-ORDER BY m.number
+-- name: vectors_between
+SELECT memory, number, vector
+FROM vectors
+WHERE embedder = :embedder AND memory BETWEEN :first AND :last
+ORDER BY memory, part
+
+-- name: entries_among
+{entries} WHERE m.number IN (SELECT value FROM json_each(:numbers)) ORDER BY m.number
+
+-- name: entries_after
+{entries} WHERE m.number > :after ORDER BY m.number LIMIT :limit
 
 -- name: mark_unembedded
 INSERT INTO unembedded (memory, since, reason) VALUES (:memory, :since, :reason)
@@ -228,7 +238,7 @@ SELECT version FROM memories WHERE number = :number
 SELECT count(*), max(reason) FROM unembedded
 
 -- name: embedder
-SELECT number FROM embedders WHERE fingerprint = :fingerprint
+SELECT number, dimensions FROM embedders WHERE fingerprint = :fingerprint
 
 -- name: add_embedder
 INSERT INTO embedders (fingerprint, dimensions) VALUES (:fingerprint, :dimensions) RETURNING number
@@ -268,10 +278,19 @@ ORDER BY b.number
 LIMIT :limit
 
 -- name: unsealed
-SELECT count(*)
-FROM memories AS m
-WHERE NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number)
-AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.memory = m.id)
+SELECT
+    (
+        SELECT count(*)
+        FROM memories AS m
+        WHERE NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number)
+        AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.memory = m.id)
+    )
+    + (
+        -- The last blocks leave no gap behind when they are removed, but the events still speak of them.
+        SELECT count(*)
+        FROM events
+        WHERE detail ->> '$.block' > (SELECT coalesce(max(number), -1) FROM blocks)
+    )
 
 -- name: link
 INSERT INTO links (source, target, kind, strength, created_at)
@@ -309,8 +328,8 @@ LIMIT :limit
 -- name: changed_since
 SELECT DISTINCT memory_number FROM events WHERE number > :after
 
--- name: event_time
-SELECT at FROM events WHERE number = :number
+-- name: event_mark
+SELECT at || ' ' || memory FROM events WHERE number = :number
 
 -- name: count_use
 INSERT INTO uses (memory, count, last_at)
@@ -333,7 +352,7 @@ SELECT coalesce(sum(doc), 0) FROM word_counts WHERE term >= :term AND term < :af
 SELECT rowid, -bm25(words) FROM words WHERE words MATCH :query
 
 -- name: match_newest
-SELECT rowid, -bm25(words) FROM words WHERE words MATCH :query ORDER BY rowid DESC LIMIT :limit
+SELECT rowid FROM words WHERE words MATCH :query ORDER BY rowid DESC LIMIT :limit
 
 -- name: lease
 INSERT INTO leases (name, holder, ends_at) VALUES (:name, :holder, :until)

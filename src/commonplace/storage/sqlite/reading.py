@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from commonplace.storage.vectors.index import Conditions, Index
 
     Vectors = NDArray[np.float32]
+
+_GLANCE = 4
+_NO_LIMIT = -1
 
 
 class SqliteReading:
@@ -94,13 +98,26 @@ class SqliteReading:
         return [by_number[number] for number in numbers if number in by_number]
 
     def page(self, among: Filter, limit: int, offset: int = 0) -> Page:
-        bindings = rows.filter_bindings(among)
-        found = self._all("page", limit=limit, offset=offset, **bindings)
+        newest = self._newest(among)
+        if newest is not None:
+            chosen = newest[offset : offset + limit].tolist()
+            return Page(tuple(self.memories(chosen, among)), len(newest))
+        found = self._all("page", limit=limit, offset=offset, **rows.filter_bindings(among))
         return Page(tuple(rows.memory(row) for row in found), self.count(among))
 
     def count(self, among: Filter) -> int:
+        newest = self._newest(among)
+        if newest is not None:
+            return len(newest)
         row = self._one("count", **rows.filter_bindings(among))
         return int(row[0]) if row else 0
+
+    def _newest(self, among: Filter) -> NDArray[np.int64] | None:
+        """The numbers of those let through, the latest first; None where the index has seen more than this view."""
+        with self._index() as index:
+            if index.position > self.last_event():
+                return None
+            return index.newest(index.passing(self._conditions(among)))
 
     def versions(self, memory: MemoryId) -> Sequence[Version]:
         return [rows.version(row) for row in self._all("versions", id=memory)]
@@ -146,11 +163,21 @@ class SqliteReading:
         plan = lexical.plan(terms, int(row[0]) if row else 0, self._documents_with)
         if plan is None:
             return LexicalHits({}, 0.0)
-        if plan.newest_only:
-            found = self._all("match_newest", query=plan.expression, limit=lexical.BUDGET)
-        else:
-            found = self._all("match", query=plan.expression)
-        return LexicalHits(dict(self._let_through(found, among)[:limit]), plan.asked)
+        found = self._all("match", query=plan.ranked) if plan.ranked else []
+        hits = sorted(self._let_through(found, among), key=lambda hit: (-hit[1], hit[0]))[:limit]
+        if not hits and plan.common:
+            hits = [(number, plan.common_score) for number in self._newest_with(plan.common, among, limit)]
+        return LexicalHits(dict(hits), plan.asked)
+
+    def _newest_with(self, expression: str, among: Filter, limit: int) -> list[int]:
+        """A glance at the newest is enough, unless the filter lets too few of them through."""
+        found: list[tuple[Any, ...]] = []
+        for most in (limit * _GLANCE, _NO_LIMIT):
+            found = self._all("match_newest", query=expression, limit=most)
+            kept = self._let_through(found, among)[:limit]
+            if len(kept) == limit or len(found) < most:
+                break
+        return [row[0] for row in kept]
 
     def _documents_with(self, term: Term) -> int:
         if term.prefix:
@@ -159,7 +186,8 @@ class SqliteReading:
             row = self._one("word_count", term=term.text)
         return int(row[0]) if row else 0
 
-    def _let_through(self, found: list[tuple[Any, ...]], among: Filter) -> list[tuple[int, float]]:
+    def _let_through(self, found: list[tuple[Any, ...]], among: Filter) -> list[tuple[Any, ...]]:
+        """Those rows whose first column is the number of a memory that the filter lets through."""
         import numpy as np
 
         if not found:
@@ -167,8 +195,7 @@ class SqliteReading:
         numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
         with self._index() as index:
             known = index.known(numbers, index.passing(self._conditions(among)))
-        kept = [(row[0], row[1]) for row, passed in zip(found, known.tolist(), strict=True) if passed]
-        return sorted(kept, key=lambda hit: (-hit[1], hit[0]))
+        return [row for row, passed in zip(found, known.tolist(), strict=True) if passed]
 
     def scan(self, vector: Vectors, fingerprint: str, among: Filter) -> Scan:
         from commonplace.storage.sqlite.scan import NothingScanned, SqliteScan
@@ -246,15 +273,10 @@ class SqliteReading:
             yield index
 
     def _conditions(self, among: Filter) -> Conditions:
-        """Tags and categories are answered by the file, everything else by the index."""
-        import numpy as np
-
+        """Tags and times to live are answered by the file, everything else by the index."""
+        from commonplace.storage.sqlite.following import code
         from commonplace.storage.vectors.index import Conditions
 
-        numbers = None
-        if among.tags or among.categories or among.ttl_over is not None or among.ttl_upto is not None:
-            found = self._all("matching", **rows.filter_bindings(among))
-            numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
         return Conditions(
             collections=sorted(among.collections),
             now=rows.micros(among.now),
@@ -262,6 +284,19 @@ class SqliteReading:
             until=rows.maybe_micros(among.until),
             importance_min=among.importance_min,
             importance_max=among.importance_max,
+            categories=[code(category) for category in among.categories],
             ephemeral=among.ephemeral,
-            numbers=numbers,
+            numbers=self._numbers(among),
         )
+
+    def _numbers(self, among: Filter) -> NDArray[np.int64] | None:
+        import numpy as np
+
+        bindings = rows.filter_bindings(among)
+        chosen = []
+        if among.tags:
+            chosen.append(self._all("tagged", tags=bindings["tags"]))
+        if among.ttl_over is not None or among.ttl_upto is not None:
+            chosen.append(self._all("lasting", ttl_over=bindings["ttl_over"], ttl_upto=bindings["ttl_upto"]))
+        sets = [np.fromiter((row[0] for row in found), np.int64, len(found)) for found in chosen]
+        return reduce(np.intersect1d, sets) if sets else None

@@ -8,6 +8,8 @@ from commonplace.storage.vectors.index import Scanned
 
 _OVERSCAN = 4
 """How many more vectors than memories to take: a long memory may hold several of the best."""
+_SPARE = 32
+"""How many more memories than asked for are compared exactly, beside half as many again: codes err a little."""
 
 
 class SqliteScan:
@@ -18,13 +20,16 @@ class SqliteScan:
         self._exact = exact
 
     def best(self, limit: int) -> Mapping[int, float]:
-        first_of: dict[int, int] = {}
-        for owner, stored in self._scanned.best(limit * _OVERSCAN):
-            first_of.setdefault(owner, stored)
-            if len(first_of) == limit:
+        wanted = limit + limit // 2 + _SPARE
+        nearest: dict[int, tuple[int, float]] = {}
+        for owner, stored, cosine in self._scanned.best(wanted * _OVERSCAN):
+            nearest.setdefault(owner, (stored, cosine))
+            if len(nearest) == wanted:
                 break
-        cosines = self._exact(list(first_of.values()))
-        return {owner: cosines[stored] for owner, stored in first_of.items() if stored in cosines}
+        exact = self._exact([stored for stored, _ in nearest.values()])
+        # A vector that is not there was written after this view of the file: its code must do.
+        cosines = {owner: exact.get(stored, cosine) for owner, (stored, cosine) in nearest.items()}
+        return dict(sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
     def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
         return self._scanned.of(numbers)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,7 +17,13 @@ import apsw
 
 from commonplace.domain.errors import StoreFailed, StoreReadOnly
 from commonplace.ports import Reading, Transaction
-from commonplace.storage.sqlite.connection import connect, connect_frozen, speaking_plainly, translated
+from commonplace.storage.sqlite.connection import (
+    connect,
+    connect_frozen,
+    naming_the_cause,
+    speaking_plainly,
+    translated,
+)
 from commonplace.storage.sqlite.migrations import check_readable, migrate
 from commonplace.storage.sqlite.reading import SqliteReading
 from commonplace.storage.sqlite.writer import Writer
@@ -27,6 +35,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 FILE_NAME = "commonplace.db"
 _READERS = 4
+_WORTH_A_COPY = 500
+"""Events that a start without a copy of the index would notice."""
+
+logger = logging.getLogger(__name__)
 
 
 class SqliteStore:
@@ -40,7 +52,8 @@ class SqliteStore:
         self._follower_lock = threading.Lock()
         self._idle: queue.SimpleQueue[apsw.Connection] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="commonplace-reader")
-        self._refusal: StoreFailed | None = None
+        self._refusal = ""
+        self._closed = False
         self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True)
         self._writer = self._opened()
 
@@ -53,6 +66,8 @@ class SqliteStore:
         return self._writer is not None
 
     async def read(self, work: Callable[[Reading], T]) -> T:
+        if self._closed:
+            raise StoreFailed(str(self._path), "it was closed")
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
@@ -70,8 +85,15 @@ class SqliteStore:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, None)
 
     async def close(self) -> None:
+        """Write what makes the next start fast, answer who still waits, and let go of the file."""
+        if self._closed:
+            return
+        self._closed = True
         if self._writer is not None:
-            await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, 1)
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, _WORTH_A_COPY)
+            except StoreFailed as failure:  # only the next start will be slower
+                logger.warning("%s", failure)
         self._threads.shutdown()
         if self._writer is not None:
             await asyncio.to_thread(self._writer.stop)
@@ -84,18 +106,17 @@ class SqliteStore:
         try:
             return self._opened_for_writing()
         except StoreReadOnly as refusal:
-            if not self._path.exists():
+            if not os.access(self._path, os.R_OK):
                 raise
-            self._refusal = refusal
+            self._refusal = refusal.reason
             self._connect = self._readable_connection()
             return None
 
     def _opened_for_writing(self) -> Writer:
         try:
             _make_private(self._folder, self._path)
-            connection = connect(self._path, writable=True)
-            migrate(connection, self._path)
-        except (apsw.ReadOnlyError, apsw.CantOpenError, PermissionError) as error:
+            connection = _migrated(self._path)
+        except apsw.CantOpenError as error:
             raise StoreReadOnly(str(self._folder), str(error)) from error
         except (apsw.Error, OSError) as error:
             raise translated(error, self._path) from error
@@ -106,9 +127,11 @@ class SqliteStore:
         """The best way to read a file that cannot be written."""
         with speaking_plainly(self._path):
             try:
-                check_readable(connect(self._path, writable=False), self._path)
+                with closing(connect(self._path, writable=False)) as connection:
+                    check_readable(connection, self._path)
             except (apsw.ReadOnlyError, apsw.CantOpenError):
-                check_readable(connect_frozen(self._path), self._path)
+                with closing(connect_frozen(self._path)) as connection:
+                    check_readable(connection, self._path)
                 return lambda: connect_frozen(self._path)
         return lambda: connect(self._path, writable=False)
 
@@ -116,20 +139,24 @@ class SqliteStore:
 
     def _writing(self) -> Writer:
         if self._writer is None:
-            assert self._refusal is not None
-            raise self._refusal
+            raise StoreReadOnly(str(self._folder), self._refusal)
         return self._writer
 
     def _read(self, work: Callable[[Reading], T]) -> T:
-        with speaking_plainly(self._path):
-            connection = self._taken()
-            try:
-                connection.execute("BEGIN")
-                return work(SqliteReading(connection, self._following, self._path, self._fingerprint))
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                self._idle.put(connection)
+        with speaking_plainly(self._path), self._view() as connection, naming_the_cause(connection):
+            return work(SqliteReading(connection, self._following, self._path, self._fingerprint))
+
+    @contextmanager
+    def _view(self) -> Iterator[apsw.Connection]:
+        """A connection that sees the file as it is at its first look, until the end of the block."""
+        connection = self._taken()
+        try:
+            connection.execute("BEGIN")
+            yield connection
+        finally:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._idle.put(connection)
 
     def _taken(self) -> apsw.Connection:
         try:
@@ -148,23 +175,36 @@ class SqliteStore:
 
     def _save_index(self, least: int | None) -> None:
         follower = self._follower
-        if follower is None:
-            return
-        with speaking_plainly(self._path):
-            connection = self._taken()
-            try:
-                follower.save(connection, least=least)
-            finally:
-                self._idle.put(connection)
+        if follower is not None:
+            with speaking_plainly(self._path), self._view() as connection:
+                follower.save(connection, least)
 
 
 def _make_private(folder: Path, path: Path) -> None:
     """The folder and the file, readable by their owner only; SQLite gives its other files the same mode."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    # Never opened once it exists: closing it would drop the locks that other connections of this process hold.
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _migrated(path: Path) -> apsw.Connection:
+    """A connection to the file in its newest form."""
+    connection = connect(path, writable=True)
+    try:
+        with naming_the_cause(connection):
+            migrate(connection, path)
+        if connection.readonly("main"):  # SQLite opens for reading what it may not write, and says nothing
+            raise apsw.ReadOnlyError("it may be read but not written")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _vacuum(connection: apsw.Connection) -> None:
     connection.execute("INSERT INTO words (words) VALUES ('optimize')")
     connection.execute("VACUUM")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get
+    if busy:
+        raise apsw.BusyError("another process is reading what is to be removed")

@@ -12,7 +12,8 @@ from typing import Any
 
 import apsw
 
-from commonplace.storage.sqlite.connection import translated
+from commonplace.domain.errors import StoreFailed
+from commonplace.storage.sqlite.connection import naming_the_cause, translated
 from commonplace.storage.sqlite.writing import SqliteTransaction
 
 _LARGEST_GROUP = 256
@@ -38,6 +39,8 @@ class Writer:
         self._transaction = transaction
         self._path = path
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._door = threading.Lock()
+        self._closed = False
         self._thread = threading.Thread(target=self._run, name="commonplace-writer", daemon=True)
         self._thread.start()
 
@@ -49,12 +52,17 @@ class Writer:
         return self._queued(Job(apart=work))
 
     def _queued(self, job: Job) -> Future[Any]:
-        self._jobs.put(job)
+        with self._door:
+            if self._closed:
+                raise StoreFailed(str(self._path), "it was closed")
+            self._jobs.put(job)
         return job.outcome
 
     def stop(self) -> None:
         """Finish what was submitted, then end."""
-        self._jobs.put(None)
+        with self._door:
+            self._closed = True
+            self._jobs.put(None)
         self._thread.join()
         self._connection.close()
 
@@ -89,7 +97,7 @@ class Writer:
     def _written_together(self, group: list[Job]) -> bool:
         try:
             results = self._committed(group)
-        except Exception:
+        except BaseException:
             return False
         for job, result in zip(group, results, strict=True):
             job.outcome.set_result(result)
@@ -97,10 +105,11 @@ class Writer:
 
     def _settle(self, job: Job, act: Callable[..., Any], argument: Any) -> None:
         try:
-            result = act(argument)
-        except apsw.Error as error:
+            with naming_the_cause(self._connection):
+                result = act(argument)
+        except (apsw.Error, OSError) as error:
             job.outcome.set_exception(translated(error, self._path))
-        except Exception as error:
+        except BaseException as error:  # whatever it is, it is the caller's: this thread goes on for the others
             job.outcome.set_exception(error)
         else:
             job.outcome.set_result(result[0] if job.work else result)

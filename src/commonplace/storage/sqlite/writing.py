@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from commonplace.domain.access import Right
 from commonplace.domain.chain import Block, erasure_seal
 from commonplace.domain.credential import Credential, User
-from commonplace.domain.errors import Conflict
+from commonplace.domain.errors import Conflict, EmbeddingFailed
 from commonplace.domain.event import Happening
 from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 from commonplace.domain.link import Link
@@ -79,7 +80,7 @@ class SqliteTransaction(SqliteReading):
         )
         self._put_tags(number, memory.tags)
         self._do("add_words", number=number, terms=" ".join(prints.terms))
-        self.put_vectors(number, prints, memory.created_at)
+        self.put_vectors(number, self._comparable(prints), memory.created_at)
         self.set_end(number, memory.ephemeral)
         return number
 
@@ -106,7 +107,7 @@ class SqliteTransaction(SqliteReading):
         if prints is not None:
             self._do("clear_words", number=memory.number)
             self._do("add_words", number=memory.number, terms=" ".join(prints.terms))
-            self.put_vectors(memory.number, prints, at)
+            self.put_vectors(memory.number, self._comparable(prints), at)
 
     def _put_tags(self, number: int, tags: Sequence[str]) -> None:
         for position, tag in enumerate(tags):
@@ -142,9 +143,22 @@ class SqliteTransaction(SqliteReading):
         else:
             self._do("clear_unembedded", memory=number)
 
+    def _comparable(self, prints: Prints) -> Prints:
+        """The prints, without vectors that do not fit the others: a text is kept whatever the embedder does."""
+        try:
+            if prints.vectors is not None:
+                self._embedder(prints.fingerprint, prints.vectors.shape[1])
+        except EmbeddingFailed as failure:
+            return replace(prints, vectors=None, unembedded=failure.message)
+        return prints
+
     def _embedder(self, fingerprint: str, dimensions: int) -> int:
         row = self._one("embedder", fingerprint=fingerprint)
-        return int(row[0]) if row else self._returned("add_embedder", fingerprint=fingerprint, dimensions=dimensions)
+        if row is None:
+            return self._returned("add_embedder", fingerprint=fingerprint, dimensions=dimensions)
+        if row[1] != dimensions:
+            raise EmbeddingFailed(fingerprint, f"its vectors have {dimensions} numbers now; they had {row[1]} before")
+        return int(row[0])
 
     def mark_unseen(self, fingerprint: str, reason: str, at: datetime) -> None:
         self._do("mark_unseen", fingerprint=fingerprint, since=rows.micros(at), reason=reason)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,17 @@ _SMALLEST = 256
 class Columns:
     """Named arrays of one length. Growth doubles, so that appending is cheap on average."""
 
-    def __init__(self, **empty: NDArray[Any]) -> None:
-        self._arrays = {name: array.copy() for name, array in empty.items()}
-        self._size = len(next(iter(empty.values())))
+    def __init__(self, **arrays: NDArray[Any]) -> None:
+        self._arrays = arrays
+        self._size = len(next(iter(arrays.values())))
+
+    def like(self, arrays: Mapping[str, NDArray[Any]]) -> Columns:
+        """These arrays as columns, if they have the names, types, widths and one length that they should."""
+        size = len(next(iter(arrays.values()), ()))
+        shapes = {name: (array.dtype, (size, *array.shape[1:])) for name, array in self._arrays.items()}
+        if {name: (array.dtype, array.shape) for name, array in arrays.items()} != shapes:
+            raise ValueError("these are other columns")
+        return Columns(**arrays)
 
     def __len__(self) -> int:
         return self._size
@@ -37,7 +46,7 @@ class Columns:
         self._size = len(next(iter(self._arrays.values())))
 
     def filled(self) -> dict[str, NDArray[Any]]:
-        return {name: self[name] for name in self._arrays}
+        return {name: self[name].copy() for name in self._arrays}
 
     def _reserve(self, rows: int) -> None:
         capacity = len(next(iter(self._arrays.values())))

@@ -44,6 +44,7 @@ class Conditions:
     until: int | None = None
     importance_min: float | None = None
     importance_max: float | None = None
+    categories: Sequence[int] = ()
     ephemeral: bool | None = None
     numbers: NDArray[np.int64] | None = None
     """Only these, where a condition had to be answered by the store; sorted."""
@@ -57,7 +58,8 @@ class Entries:
     collections: NDArray[np.int32]
     authors: NDArray[np.int64]
     created: NDArray[np.int64]
-    importance: Floats
+    importance: NDArray[np.float64]
+    categories: NDArray[np.int64]
     ends: NDArray[np.int64]
 
 
@@ -73,8 +75,8 @@ class Parts:
 class Index:
     """Not safe for threads by itself: its owner holds a lock around every call.
 
-    A memory keeps its place for good; its vectors stand together, from `first` on. Vectors that were replaced
-    stay behind, without a place, until enough of them have gathered.
+    The vectors of a memory stand together, from `first` on. Memories that are gone and vectors that were replaced
+    stay behind, dead or without a place, until enough of them have gathered.
     """
 
     def __init__(self, dimensions: int) -> None:
@@ -85,7 +87,8 @@ class Index:
             collection=np.empty(0, np.int32),
             author=np.empty(0, np.int64),
             created=np.empty(0, np.int64),
-            importance=np.empty(0, np.float32),
+            importance=np.empty(0, np.float64),
+            category=np.empty(0, np.int64),
             ends=np.empty(0, np.int64),
             alive=np.empty(0, np.bool_),
             first=np.empty(0, np.int32),
@@ -118,6 +121,7 @@ class Index:
             "author": entries.authors,
             "created": entries.created,
             "importance": entries.importance,
+            "category": entries.categories,
             "ends": entries.ends,
             "alive": np.ones(size, np.bool_),
         }
@@ -132,16 +136,27 @@ class Index:
     def _replace_parts(self, numbers: NDArray[np.int64], parts: Parts) -> None:
         places, known = self._places(numbers)
         first, count = self._memories["first"], self._memories["count"]
-        for place in places[known]:
+        for place in places[known][count[places[known]] > 0]:
             self._parts["place"][first[place] : first[place] + count[place]] = _NOWHERE
         count[places[known]] = 0
         codes, scales = quantised(parts.vectors)
         owners, _ = self._places(parts.owners)
         self._parts.extend(place=owners.astype(np.int32), number=parts.numbers, scale=scales, code=codes)
         self._find_parts(len(self._parts) - len(codes))
-        if (self._parts["place"] == _NOWHERE).sum() > max(_WASTE, len(self._parts) // 4):
-            self._parts.keep(np.flatnonzero(self._parts["place"] != _NOWHERE))
-            self._find_parts(0)
+
+    def tidy(self) -> None:
+        """Compact, if it is worth it."""
+        if _wasteful(self._parts["place"] != _NOWHERE) or _wasteful(self._memories["alive"]):
+            self.compact()
+
+    def compact(self) -> None:
+        """Leave nothing behind of what was replaced or is gone."""
+        alive = self._memories["alive"]
+        places = np.append(np.where(alive, np.cumsum(alive) - 1, _NOWHERE), _NOWHERE)[self._parts["place"]]
+        self._parts["place"][:] = places
+        self._parts.keep(np.flatnonzero(places != _NOWHERE))
+        self._memories.keep(np.flatnonzero(alive))
+        self._find_parts(0)
 
     def _find_parts(self, start: int) -> None:
         """Note where the vectors of each memory begin, from this part on."""
@@ -167,11 +182,20 @@ class Index:
                 passed &= memories[column] >= np.asarray(low, memories[column].dtype)
             if high is not None:
                 passed &= memories[column] <= np.asarray(high, memories[column].dtype)
+        if conditions.categories:
+            passed &= np.isin(memories["category"], np.asarray(conditions.categories, np.int64))
         if conditions.ephemeral is not None:
             passed &= (memories["ends"] != NEVER) == conditions.ephemeral
         if conditions.numbers is not None:
             passed &= np.isin(memories["number"], conditions.numbers)
         return passed
+
+    def newest(self, passed: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The memories let through, the latest first."""
+        places = np.flatnonzero(passed)
+        order = np.argsort(self._memories["created"][places], kind="stable")[::-1]
+        numbers: NDArray[np.int64] = self._memories["number"][places[order]]
+        return numbers
 
     def known(self, numbers: NDArray[np.int64], passed: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which of these memories are among those let through."""
@@ -205,20 +229,29 @@ class Index:
         """Those written just before and after by the same author in the same collection."""
         wanted = np.fromiter(numbers, np.int64)
         places, known = self._places(wanted)
+        around, near = self._around(places[known], passed)
+        # On each side the nearest count first, so the places before are looked at backwards.
+        before, after = near[:, _LOOKAROUND - 1 :: -1], near[:, _LOOKAROUND:]
+        for side in (before, after):
+            side &= side.cumsum(axis=1) <= REACH
+        beside = self._memories["number"][around]
         return {
-            int(number): self._beside(int(place), passed)
-            for number, place in zip(wanted[known], places[known], strict=True)
+            number: row[chosen].tolist()
+            for number, row, chosen in zip(wanted[known].tolist(), beside, near, strict=True)
         }
 
-    def _beside(self, place: int, passed: NDArray[np.bool_]) -> list[int]:
-        low, high = max(place - _LOOKAROUND, 0), min(place + _LOOKAROUND + 1, len(self._memories))
-        window = slice(low, high)
-        column = {name: self._memories[name][window] for name in ("number", "collection", "author", "created")}
-        here = place - low
-        near = passed[window] & (abs(column["created"] - column["created"][here]) <= _SPAN)
-        near &= (column["collection"] == column["collection"][here]) & (column["author"] == column["author"][here])
-        before, after = np.flatnonzero(near[:here])[-REACH:], np.flatnonzero(near[here + 1 :])[:REACH] + here + 1
-        return [int(n) for n in column["number"][np.concatenate([before, after])]]
+    def _around(
+        self, places: NDArray[np.intp], passed: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The places around each of these, a row each, and which of them belong with it."""
+        memories, here = self._memories, places[:, None]
+        around = here + np.delete(np.arange(-_LOOKAROUND, _LOOKAROUND + 1), _LOOKAROUND)
+        near: NDArray[np.bool_] = (around >= 0) & (around < len(memories))
+        around = around.clip(0, max(len(memories) - 1, 0))
+        near &= passed[around] & (abs(memories["created"][around] - memories["created"][here]) <= _SPAN)
+        for name in ("collection", "author"):
+            near &= memories[name][around] == memories[name][here]
+        return around, near
 
     def facts(self, numbers: Iterable[int]) -> dict[int, tuple[float, int]]:
         """Importance and time of creation."""
@@ -231,14 +264,16 @@ class Index:
     # Keeping a copy on disk
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything, copied, so that it can be written without holding up others."""
         memories = {f"memory_{name}": array for name, array in self._memories.filled().items()}
         return memories | {f"part_{name}": array for name, array in self._parts.filled().items()}
 
     @classmethod
     def from_arrays(cls, dimensions: int, position: int, arrays: Mapping[str, NDArray[Any]]) -> Index:
+        """The index that was copied, or ValueError if these are not the arrays of one."""
         index = cls(dimensions)
-        index._memories = Columns(**_with_prefix("memory_", arrays))
-        index._parts = Columns(**_with_prefix("part_", arrays))
+        index._memories = index._memories.like(_with_prefix("memory_", arrays))
+        index._parts = index._parts.like(_with_prefix("part_", arrays))
         index.position = position
         return index
 
@@ -254,14 +289,15 @@ class Scanned:
     _first: NDArray[np.int32]
     _count: NDArray[np.int32]
 
-    def best(self, limit: int) -> list[tuple[int, int]]:
-        """The most similar vectors, best first: whose each is, and its number in the store."""
+    def best(self, limit: int) -> list[tuple[int, int, float]]:
+        """The most similar vectors, best first: whose each is, its number in the store, and its cosine."""
         top = np.arange(len(self.cosines))
         if len(top) > limit:
             top = np.argpartition(-self.cosines, limit)[:limit]
         top = top[self.cosines[top] > _NOT_COMPARED]
         top = top[np.argsort(-self.cosines[top], kind="stable")]
-        return list(zip(self._memories[self._places[top]].tolist(), self._stored[top].tolist(), strict=True))
+        owners, stored = self._memories[self._places[top]], self._stored[top]
+        return list(zip(owners.tolist(), stored.tolist(), self.cosines[top].tolist(), strict=True))
 
     def of(self, numbers: Iterable[int]) -> dict[int, float]:
         """The best cosine of each of these memories that was compared."""
@@ -299,6 +335,10 @@ def quantised(vectors: Floats) -> tuple[NDArray[np.int8], Floats]:
     peaks = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), np.float32(1e-12))
     codes = np.rint(vectors * (127.0 / peaks)[:, None]).astype(np.int8)
     return codes, (peaks / 127.0).astype(np.float32)
+
+
+def _wasteful(used: NDArray[np.bool_]) -> bool:
+    return len(used) - int(np.count_nonzero(used)) > max(_WASTE, len(used) // 4)
 
 
 def _with_prefix(prefix: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

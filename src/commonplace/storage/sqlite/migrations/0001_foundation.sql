@@ -76,7 +76,6 @@ CREATE TABLE memories (
 ) STRICT;
 
 CREATE INDEX memories_by_time ON memories (created_at);
-CREATE INDEX memories_by_category ON memories (category) WHERE category <> '';
 
 -- What a memory was before a change; the present state is the memory's own row.
 CREATE TABLE versions (
@@ -185,9 +184,11 @@ CREATE TABLE unembedded (
 ) STRICT;
 
 -- Terms prepared by commonplace.language.terms. They are kept, not derived again, because deleting
--- from the index needs exactly the terms that went in.
+-- from the index needs exactly the terms that went in. A query for one CJK character asks for all terms
+-- that begin with it: hence the prefix.
 CREATE VIRTUAL TABLE words USING fts5 (
     terms,
+    prefix = '1',
     tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* S* Co'"
 );
 

@@ -10,6 +10,11 @@ from commonplace.domain.errors import StoreCorrupt, StoreTooNew
 APPLICATION_ID = 0x434F4D50
 """'COMP' in the file's header: how `file` and we ourselves know whose file it is."""
 
+_LOOK = """
+SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+FROM pragma_user_version, pragma_application_id
+"""
+
 
 def steps() -> list[str]:
     """The SQL of each step, in order; the place in this list is the schema's version."""
@@ -23,12 +28,11 @@ def schema_version(connection: apsw.Connection) -> int:
 
 def check_readable(connection: apsw.Connection, path: Path) -> None:
     """Refuse a file that is someone else's or from a later release."""
-    version = schema_version(connection)
+    # One statement, so that another process cannot migrate the file between two looks at it.
+    version, owner, tables = connection.execute(_LOOK).get
     if version > len(steps()):
         raise StoreTooNew(str(path), f"its schema is {version}, this release knows {len(steps())}")
-    if version == 0 and connection.execute("SELECT count(*) FROM sqlite_schema").get:
-        raise StoreCorrupt(str(path), "it is an SQLite file, but not one of Commonplace")
-    if version and connection.pragma("application_id") != APPLICATION_ID:
+    if (owner != APPLICATION_ID) if version else tables:
         raise StoreCorrupt(str(path), "it is an SQLite file, but not one of Commonplace")
 
 
@@ -37,18 +41,20 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
     check_readable(connection, path)
     if schema_version(connection) == len(steps()):
         return
-    connection.execute("BEGIN IMMEDIATE")
     try:
+        connection.execute("BEGIN IMMEDIATE")
+        check_readable(connection, path)  # again: another process may have been here before us
         _apply_missing(connection)
-    except apsw.Error:
-        connection.execute("ROLLBACK")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
 
 
 def _apply_missing(connection: apsw.Connection) -> None:
-    done = schema_version(connection)  # read again: another process may have been here before us
+    done = schema_version(connection)
     for number, step in enumerate(steps()[done:], done + 1):
-        connection.execute(step)
+        connection.execute(step).fetchall()
         connection.pragma("user_version", number)
     connection.pragma("application_id", APPLICATION_ID)

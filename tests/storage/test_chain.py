@@ -1,0 +1,186 @@
+"""Whoever alters the file behind the server's back is found out, and the first bad block is named."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from commonplace.domain.access import Actor
+from commonplace.domain.memory import Change, Draft, Memory
+from commonplace.engine import Engine
+from commonplace.engine.chain import Verdict
+from commonplace.engine.memories import Reference
+from commonplace.storage.sqlite.store import FILE_NAME
+from tests.fakes import Clock
+
+pytestmark = pytest.mark.anyio
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+async def kept(engine: Engine, owner: Actor, clock: Clock) -> list[Memory]:
+    """Six blocks: 1 was revised, 2 was promoted, 4 was erased."""
+    memories = []
+    for place in range(6):
+        ttl = HOUR if place == 2 else None
+        memory = await engine.memories.remember(owner, Draft(f"text {place}", ("t",), importance=0.5, ttl=ttl))
+        if ttl:
+            memory = await engine.memories.set_end(owner, Reference(memory.id), None)
+        memories.append(memory)
+        clock.advance(timedelta(seconds=1))
+    await engine.memories.revise(owner, Reference(memories[1].id), Change(content="text 1, revised"))
+    await engine.memories.forget(owner, Reference(memories[4].id))
+    return memories
+
+
+def tamper(folder: Path, *statements: str, bindings: dict[str, Any] | None = None) -> None:
+    with apsw.Connection(str(folder / FILE_NAME)) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        for statement in statements:
+            connection.execute(statement, bindings)
+    connection.close()
+
+
+async def verdict(engine: Engine, owner: Actor) -> Verdict:
+    return await engine.chain.verify(owner)
+
+
+async def test_changing_deleting_and_promoting_by_the_rules_keeps_the_chain_valid(
+    engine: Engine, owner: Actor, kept: list[Memory]
+) -> None:
+    found = await verdict(engine, owner)
+    assert (found.valid, found.total) == (True, 6)
+    for memory in (kept[5], kept[0], kept[1]):
+        await engine.memories.forget(owner, Reference(memory.id))
+    await engine.memories.revise(owner, Reference(kept[2].id), Change(importance=0.9, tags=()))
+    await engine.memories.set_end(owner, Reference(kept[3].id), HOUR)
+    await engine.memories.set_end(owner, Reference(kept[3].id), None)
+    await engine.memories.remember(owner, Draft("after"))
+    await engine.store.vacuum()
+    found = await verdict(engine, owner)
+    assert (found.valid, found.total) == (True, 7)
+
+
+TAMPERINGS: dict[str, tuple[str, int]] = {
+    "the text of a memory": ("UPDATE memories SET content = content || '.' WHERE content = 'text 0'", 0),
+    "one letter of the last": ("UPDATE memories SET content = 'text 6' WHERE content = 'text 5'", 5),
+    "the text of a first version": ("UPDATE versions SET content = 'text 9' WHERE content = 'text 1'", 1),
+    "the number of a version": ("UPDATE versions SET number = 7", 1),
+    "which version a block seals": ("UPDATE blocks SET version = 2 WHERE number = 1", 1),
+    "a version is gone": ("DELETE FROM versions", 1),
+    "a time": ("UPDATE blocks SET timestamp = replace(timestamp, '2026', '2025') WHERE number = 3", 3),
+    "an importance": ("UPDATE blocks SET importance = 0.6 WHERE number = 2", 2),
+    "an importance by the least there is": ("UPDATE blocks SET importance = 0.5000000000000001 WHERE number = 2", 2),
+    "a hash": ("UPDATE blocks SET hash = lower(hex(randomblob(32))) WHERE number = 0", 0),
+    "the last hash": ("UPDATE blocks SET hash = lower(hex(randomblob(32))) WHERE number = 5", 5),
+    "a previous hash": ("UPDATE blocks SET previous_hash = lower(hex(randomblob(32))) WHERE number = 3", 3),
+    "the first previous hash": ("UPDATE blocks SET previous_hash = 'x' WHERE number = 0", 0),
+    "the first block is gone": ("DELETE FROM blocks WHERE number = 0", 0),
+    "a block in the middle is gone": ("DELETE FROM blocks WHERE number = 3", 3),
+    "the last block is gone": ("DELETE FROM blocks WHERE number = 5", 5),
+    "the last two blocks are gone": ("DELETE FROM blocks WHERE number > 3", 4),
+    "all blocks are gone": ("DELETE FROM blocks", 0),
+    "a memory is gone": ("DELETE FROM memories WHERE content = 'text 3'", 3),
+    "the last memory is gone": ("DELETE FROM memories WHERE content = 'text 5'", 5),
+    "a block names another memory": ("UPDATE blocks SET memory = 'x' WHERE number = 2", 2),
+    "a block is numbered anew": ("UPDATE blocks SET number = 60 WHERE number = 5", 5),
+    "an erased block's time": ("UPDATE blocks SET timestamp = 'x' WHERE number = 4", 4),
+    "an erased block's importance": ("UPDATE blocks SET importance = 0.1 WHERE number = 4", 4),
+    "an erased block's hash": ("UPDATE blocks SET hash = 'x' WHERE number = 4", 4),
+    "an erased block's memory": ("UPDATE blocks SET memory = 'x' WHERE number = 4", 4),
+    "an erased block's version": ("UPDATE blocks SET version = 9 WHERE number = 4", 4),
+    "when a block was erased": ("UPDATE blocks SET erased_at = erased_at + 1 WHERE number = 4", 4),
+    "an erased block's seal": ("UPDATE blocks SET seal = 'x' WHERE number = 4", 4),
+    "an erasure is taken back": ("UPDATE blocks SET erased_at = NULL, seal = '' WHERE number = 4", 4),
+    "an erasure is claimed": ("UPDATE blocks SET erased_at = 1, seal = 'x' WHERE number = 3", 3),
+}
+
+
+@pytest.mark.parametrize("what", TAMPERINGS)
+async def test_tampering_is_found_where_it_was_done(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path, what: str
+) -> None:
+    statement, block = TAMPERINGS[what]
+    tamper(folder, statement)
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert found.broken.index == block
+
+
+async def test_blocks_that_changed_places_are_found(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path
+) -> None:
+    tamper(
+        folder,
+        "UPDATE blocks SET number = 100 WHERE number = 2",
+        "UPDATE blocks SET number = 2 WHERE number = 3",
+        "UPDATE blocks SET number = 3 WHERE number = 100",
+    )
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert found.broken.index == 2
+
+
+async def test_an_erased_last_block_cannot_be_removed_without_a_trace(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path
+) -> None:
+    await engine.memories.forget(owner, Reference(kept[5].id))
+    assert (await verdict(engine, owner)).valid
+    tamper(folder, "DELETE FROM blocks WHERE number = 5")
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert found.broken.index == 5
+
+
+async def test_an_erased_memory_that_is_put_back_is_found(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path
+) -> None:
+    columns = ", ".join(json.loads(_columns(folder)))
+    copied = columns.replace("number,", "").replace("id,", ":id,", 1)
+    tamper(
+        folder,
+        f"INSERT INTO memories ({columns.replace('number,', '')}) SELECT {copied} FROM memories LIMIT 1",
+        bindings={"id": kept[4].id},
+    )
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert found.broken.index == 4
+
+
+def _columns(folder: Path) -> str:
+    connection = apsw.Connection(str(folder / FILE_NAME))
+    names = connection.execute("SELECT json_group_array(name) FROM pragma_table_info('memories')").get
+    connection.close()
+    return str(names)
+
+
+FIELDS = ("timestamp", "previous_hash", "hash", "content")
+
+
+async def test_every_byte_of_a_block_is_covered(engine: Engine, owner: Actor, kept: list[Memory], folder: Path) -> None:
+    """Each byte of each field is changed in turn, and put right again."""
+    for number, field in [(3, field) for field in FIELDS] + [(4, "timestamp"), (4, "hash"), (4, "seal"), (4, "memory")]:
+        table, key = ("memories", "id") if field == "content" else ("blocks", "number")
+        row = kept[number].id if field == "content" else number
+        select = f"SELECT {field} FROM {table} WHERE {key} = :row"
+        value = _value(folder, select, row)
+        for place in range(len(value)):
+            altered = value[:place] + chr(ord(value[place]) ^ 1) + value[place + 1 :]
+            update = f"UPDATE {table} SET {field} = :value WHERE {key} = :row"
+            tamper(folder, update, bindings={"value": altered, "row": row})
+            found = await verdict(engine, owner)
+            assert found.broken is not None, (number, field, place)
+            assert found.broken.index == number
+            tamper(folder, update, bindings={"value": value, "row": row})
+    assert (await verdict(engine, owner)).valid
+
+
+def _value(folder: Path, select: str, row: object) -> str:
+    connection = apsw.Connection(str(folder / FILE_NAME))
+    value = connection.execute(select, {"row": row}).get
+    connection.close()
+    return str(value)
