@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
+from commonplace.domain.errors import StoreFailed
 from commonplace.engine.access import Access
 from commonplace.engine.chain import Chain
 from commonplace.engine.embedding import Embedding
@@ -13,6 +15,8 @@ from commonplace.engine.memories import Memories
 from commonplace.engine.recall import Recall
 from commonplace.engine.upkeep import Upkeep
 from commonplace.ports import Clock, Embedder, Store
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,13 @@ class Engine:
     upkeep: Upkeep
 
     async def close(self) -> None:
-        await self.recall.flush_uses()
-        self.embedding.close()
-        await self.store.close()
+        try:
+            await self.recall.flush_uses()
+        except StoreFailed as failure:  # a hint is lost, not a memory
+            logger.warning("%s", failure)
+        finally:
+            self.embedding.close()
+            await self.store.close()
 
 
 def assemble(store: Store, embedder: Embedder, clock: Clock, zone: ZoneInfo, owner_key: str = "") -> Engine:

@@ -72,7 +72,7 @@ class Embedding:
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, or EmbeddingFailed."""
         if self._failure and time.monotonic() - self._failed_at < _REST_AFTER_FAILURE:
-            raise self._failure
+            raise EmbeddingFailed(self.name, self._failure.reason)
         self._start()
         request = _Request(texts)
         self._requests.put(request)
