@@ -1,0 +1,63 @@
+"""The official inspector on the command line: what it is asked, and what must be in its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.conformance.programs import INSPECTOR, Programs
+from tests.conformance.targets import KEY, Target
+
+ERAS = ("modern", "legacy")
+CALLS, AT_ONCE = 300, 50
+_LOAD = ["--load", "--load-requests", str(CALLS), "--load-concurrency", str(AT_ONCE)]
+_REFUSED = 3
+"""The inspector's exit code for a server that wants a credential."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to greeum, the words that must be in the answer, and how the inspector must end."""
+
+    name: str
+    arguments: Sequence[str]
+    answer: str
+    code: int = 0
+    known: bool = True
+
+    def __str__(self) -> str:
+        return self.name
+
+
+QUESTIONS = (
+    Question("tools/list", ["--method", "tools/list", "--strict"], '"name":"add_memory"'),
+    Question(
+        "tools/call",
+        ["--method", "tools/call", "--tool-name", "add_memory", "--tool-arg", "content=Kept by the inspector"],
+        '"isError":false',
+    ),
+    Question("resources/list", ["--method", "resources/list"], '"uri":"memory_chain://"'),
+    Question("resources/templates/list", ["--method", "resources/templates/list"], "memory_block://{block_id}"),
+    Question("resources/read", ["--method", "resources/read", "--uri", "memory_chain://"], "Kept by the inspector"),
+    Question(
+        "load",
+        ["--method", "tools/call", "--tool-name", "query_memory", "--tool-arg", "query=inspector", *_LOAD],
+        f'"ok":{CALLS},"toolErrors":0,"errors":0',
+    ),
+    Question(
+        "no credential", ["--method", "tools/list", "--stored-auth-only"], "auth_required", code=_REFUSED, known=False
+    ),
+)
+
+
+def inspect(programs: Programs, target: Target, era: str, question: Question) -> list[str]:
+    """Ask; what was wrong with the answer."""
+    header = ["--header", f"Authorization: Bearer {KEY}"] if question.known else []
+    arguments = ["--cli", target.url, "--transport", "http", "--protocol-era", era, "--format", "json"]
+    done = programs.run(target, INSPECTOR, [*arguments, *header, *question.arguments])
+    said = done.stdout + done.stderr
+    if done.returncode != question.code:
+        return [f"{question.name} ({era}): ended with {done.returncode}: {said.strip()[-400:]}"]
+    if question.answer not in said:
+        return [f"{question.name} ({era}): no {question.answer} in {said.strip()[:400]}"]
+    return []

@@ -1,0 +1,66 @@
+"""The official suite and the inspector against running servers. `python -m tests.conformance.run` prints the same."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.conformance import inspector, suite, targets
+from tests.conformance.programs import Programs, Unavailable, installed
+from tests.conformance.targets import Target
+
+
+@pytest.fixture(scope="module")
+def programs() -> Programs:
+    try:
+        return installed()
+    except Unavailable as reason:
+        if os.environ.get("CI") == "true":
+            raise  # what builds a release must have looked
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("conformance")
+
+
+@pytest.fixture(scope="module")
+def greeum(programs: Programs, scratch: Path) -> Iterator[Target]:
+    with targets.greeum_server(scratch / "greeum") as target:
+        yield target
+
+
+def test_every_scenario_passes_on_the_fixture_dialect(programs: Programs, scratch: Path) -> None:
+    with targets.fixture_server(scratch / "fixture") as target:
+        findings = [
+            suite.examine(programs, target, revision, scratch / f"fixture-{revision}") for revision in suite.REVISIONS
+        ]
+    assert [problem for one in findings for problem in one.problems(suite.FIXTURE_DIVERGENCES)] == []
+    assert suite.gone(suite.FIXTURE_DIVERGENCES, findings) == []
+
+
+def test_generic_scenarios_pass_on_greeum(programs: Programs, greeum: Target, scratch: Path) -> None:
+    findings = [
+        suite.examine(programs, greeum, revision, scratch / f"greeum-{revision}").only(suite.GENERIC)
+        for revision in suite.REVISIONS
+    ]
+    assert [problem for one in findings for problem in one.problems(suite.GREEUM_DIVERGENCES)] == []
+    assert suite.gone(suite.GREEUM_DIVERGENCES, findings) == []
+
+
+@pytest.mark.parametrize("era", inspector.ERAS)
+def test_the_inspector_gets_what_it_asks_greeum_for(programs: Programs, greeum: Target, era: str) -> None:
+    assert [
+        problem for question in inspector.QUESTIONS for problem in inspector.inspect(programs, greeum, era, question)
+    ] == []
+
+
+def test_an_address_where_nothing_is_served_conforms_to_nothing(
+    programs: Programs, greeum: Target, scratch: Path
+) -> None:
+    nowhere = replace(greeum, url=greeum.url + "/nowhere")
+    found = suite.examine(programs, nowhere, suite.REVISIONS[1], scratch / "nowhere").only(suite.GENERIC)
+    assert found.problems(suite.GREEUM_DIVERGENCES) != []
