@@ -75,6 +75,8 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal: Response | None = None
         if scope["type"] == "http":
+            # httptools leaves the blanks behind a value, which are no part of it (RFC 9110, 5.5).
+            scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
             refusal = await self._check(Request(scope), is_post=False)
         await (refusal or self._app)(scope, receive, send)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -17,20 +18,31 @@ Ready = Callable[[], Awaitable[None]]
 
 
 async def serve(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings, ready: Ready) -> None:
-    """Run the transports of the settings side by side."""
+    """Run the transports of the settings side by side; the end of one is the end of all."""
     servers = _servers(dialects, engine, settings)
-    async with anyio.create_task_group() as tasks:
+    chosen = dialects[settings.dialect]
+    over = anyio.Event()
+    async with anyio.create_task_group() as house:
         for dialect in dialects.values():
-            tasks.start_soon(dialect.run_background)
+            house.start_soon(dialect.run_background)
+        house.start_soon(_attend, servers, chosen, ready, engine)
+        house.start_soon(_until_asked, over)
+        await _transports(servers, chosen if "stdio" in settings.transport else None, over)
+        house.cancel_scope.cancel()
+
+
+async def _transports(servers: list[Any], local: DialectServer | None, over: anyio.Event) -> None:
+    """Until it is over; then each HTTP server finishes what it has begun."""
+    conversation = anyio.CancelScope()
+    async with anyio.create_task_group() as wires:
         for server in servers:
-            tasks.start_soon(_listen, server, tasks.cancel_scope)
-        tasks.start_soon(_attend, servers, dialects[settings.dialect], ready, engine)
-        if servers:
-            tasks.start_soon(_until_asked, servers, tasks.cancel_scope)
-        if "stdio" in settings.transport:
-            await stdio.serve(dialects[settings.dialect])
-            await _stop(servers)
-            tasks.cancel_scope.cancel()
+            wires.start_soon(_listen, server, over)
+        if local:
+            wires.start_soon(_converse, local, conversation, over)
+        await over.wait()
+        conversation.cancel()
+        for server in servers:
+            server.should_exit = True
 
 
 async def _attend(servers: list[Any], dialect: DialectServer, ready: Ready, engine: Engine) -> None:
@@ -43,23 +55,28 @@ async def _attend(servers: list[Any], dialect: DialectServer, ready: Ready, engi
     await engine.upkeep.run()
 
 
-async def _listen(server: Any, scope: anyio.CancelScope) -> None:
+async def _listen(server: Any, over: anyio.Event) -> None:
     try:
         await server.serve()
     finally:
-        scope.cancel()
+        over.set()
 
 
-async def _until_asked(servers: list[Any], scope: anyio.CancelScope) -> None:
+async def _converse(dialect: DialectServer, conversation: anyio.CancelScope, over: anyio.Event) -> None:
+    try:
+        with conversation:
+            await stdio.serve(dialect)
+    finally:
+        over.set()
+
+
+async def _until_asked(over: anyio.Event) -> None:
+    """A signal to stop is a request, not a failure: the process ends in order, with exit code 0."""
+    if sys.platform == "win32":
+        return  # there the event loop cannot wait for signals
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for _ in signals:
-            await _stop(servers)
-            return
-
-
-async def _stop(servers: list[Any]) -> None:
-    for server in servers:
-        server.should_exit = True
+            over.set()
 
 
 def _servers(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings) -> list[Any]:

@@ -43,13 +43,13 @@ def refusal(error: CommonplaceError) -> Body:
 
 
 def touched(event: Event) -> Iterable[str]:
-    """The addresses whose content an event has changed."""
+    """The addresses whose content an event has changed, in every form a client may have subscribed to."""
     if event.kind is not EventKind.EMBEDDED:
-        yield "stm_list://"
-        yield "memory_chain://"
+        yield from ("stm_list://", "stm_list", "memory_chain://", "memory_chain")
     block = event.detail.get("block")
     if block is not None:
-        yield f"memory_block://block_{block}"
+        for name in (f"block_{block}", block, event.memory):
+            yield from (f"memory_block://{name}", f"memory_block/{name}")
 
 
 greeum = Dialect(

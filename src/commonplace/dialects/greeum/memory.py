@@ -33,7 +33,7 @@ MOST_MARGIN = 24 * 366 * 10
 
 LEXICAL_ONLY = "Searched by words only, not by meaning: "
 
-Importance = Annotated[float, Field(description="0.0-1.0")]
+Importance = Annotated[float, Field(description="From 0.0 to 1.0")]
 MemoryRef = Annotated[str, Field(description="block_12, 12 or a memory's id")]
 
 
@@ -56,7 +56,7 @@ async def add_memory(
     content: Annotated[str, Field(description="The text to keep, at most 1 MB")],
     keywords: Annotated[list[str] | None, Field(description="At most 50; extracted when left out")] = None,
     tags: Annotated[list[str] | None, Field(description="At most 20; extracted when left out")] = None,
-    importance: Importance | None = None,
+    importance: Importance = DEFAULT_IMPORTANCE,
 ) -> Added:
     """Store a text in long-term memory as a new block of the chain."""
     limits.content(content)
@@ -64,7 +64,7 @@ async def add_memory(
         content,
         tags=tuple(extracted_tags(content) if tags is None else tags),
         keywords=tuple(extracted_keywords(content) if keywords is None else keywords),
-        importance=DEFAULT_IMPORTANCE if importance is None else importance,
+        importance=importance,
     )
     return added(await call.engine.memories.remember(call.actor, draft))
 
@@ -74,7 +74,7 @@ async def query_memory(
     call: Call,
     query: Annotated[str, Field(description="What to look for, in any language")],
     limit: Annotated[Whole, Field(description="How many at most")] = 5,
-    min_importance: Importance | None = None,
+    min_importance: Annotated[float | None, Field(description="Only from this importance on, 0.0 to 1.0")] = None,
 ) -> Answer[list[Found]]:
     """Find the memories closest in meaning and words. similarity: 0.9+ very close, 0.7+ related, 0.5+ somewhat."""
     least = None if min_importance is None else limits.importance(min_importance, "min_importance")
@@ -96,7 +96,7 @@ async def retrieve_memory(call: Call, memory_id: MemoryRef) -> Kept | None:
 async def update_memory(
     call: Call,
     memory_id: MemoryRef,
-    importance: Importance | None = None,
+    importance: Annotated[float | None, Field(description="The new importance, 0.0 to 1.0")] = None,
     tags: Annotated[list[str] | None, Field(description="The new tags, at most 20; they replace the old ones")] = None,
 ) -> Kept:
     """Change the importance or the tags of a memory. The chain, which covers what was first written, stays valid."""

@@ -34,11 +34,11 @@ async def add_stm(
     call: Call,
     content: Annotated[str, Field(description="The text to keep for a while, at most 1 MB")],
     ttl_type: Annotated[TtlType, Field(description="short: an hour, medium: a day, long: a week")] = "medium",
-    importance: Importance | None = None,
+    importance: Importance = DEFAULT_IMPORTANCE,
 ) -> Passing:
     """Keep a text in short-term memory; it ends by itself."""
     ttl = timedelta(seconds=_seconds(call.settings)[ttl_type])
-    draft = Draft(content, importance=DEFAULT_IMPORTANCE if importance is None else importance, ttl=ttl)
+    draft = Draft(content, importance=importance, ttl=ttl)
     memory = await call.engine.memories.remember(call.actor, draft)
     return passing(memory, call.settings, call.engine.clock.now())
 

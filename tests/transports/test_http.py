@@ -1,0 +1,173 @@
+"""HTTP and SSE: addresses, what is refused before it reaches a tool, and malformed bodies."""
+
+import json
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from commonplace import __version__
+from tests.serving import OWNER_KEY, Served, over_http, over_sse, served
+from tests.transports.wire import bearer, key_for, message_in, modern_headers, opened, post, request
+
+PARSE_ERROR = -32700
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/greeum", "/greeum/mcp"])
+async def test_the_dialect_stands_under_each_of_its_addresses(server: Served, path: str) -> None:
+    for era in ("legacy", "2026-07-28"):
+        async with over_http(server, path=path, era=era) as client:
+            assert len((await client.list_tools()).tools) == 15
+
+
+def test_an_address_that_is_none_is_not_found(server: Served) -> None:
+    for path in ("/", "/nothing", "/mcp/nothing", "/sse"):
+        assert post(server, "{}", bearer(), path).status_code == 404
+
+
+def test_health_needs_no_key(server: Served) -> None:
+    for port in (server.http_port, server.sse_port):
+        response = httpx2.get(f"http://127.0.0.1:{port}/health")
+        assert (response.status_code, response.json()) == (200, {"status": "ok", "version": __version__})
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Host": "127.0.0.1.evil.example:80"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://localhost.evil.example"}, 403),
+    ],
+)
+def test_a_foreign_host_or_origin_is_refused_even_with_a_key(
+    server: Served, header: dict[str, str], status: int
+) -> None:
+    for port, path in ((server.http_port, "/mcp"), (server.http_port, "/health"), (server.sse_port, "/sse")):
+        url = f"http://127.0.0.1:{port}{path}"
+        assert httpx2.get(url, headers=bearer() | header).status_code == status
+        assert httpx2.post(url, headers=bearer() | header, content="{}").status_code == status
+
+
+def test_an_origin_of_this_machine_is_accepted(server: Served) -> None:
+    listed = post(
+        server, request("tools/list", modern=True), modern_headers("tools/list") | {"Origin": "http://localhost:3000"}
+    )
+    assert listed.status_code == 200
+
+
+def test_a_body_that_is_too_large_is_refused(server: Served) -> None:
+    body = b"x" * (16 * 1024 * 1024 + 1)
+    assert post(server, body, modern_headers("tools/call", "add_memory")).status_code == 413
+    assert post(server, body, bearer() | {"Mcp-Session-Id": opened(server)}).status_code == 413
+    assert _listing_works(server)
+
+
+def _listing_works(server: Served) -> bool:
+    answer = post(server, request("tools/list", modern=True), modern_headers("tools/list"))
+    return len(message_in(answer)["result"]["tools"]) == 15
+
+
+MALFORMED = [b"", b"{bad", b"\xff\xfe", b"[" * 50_000, b"[]", b"null", b'{"jsonrpc": "2.0", "id": 1}', b"[1, 2]"]
+
+
+@pytest.mark.parametrize("body", MALFORMED, ids=range(len(MALFORMED)))
+def test_a_malformed_body_is_a_json_rpc_error(server: Served, body: bytes) -> None:
+    for headers in (modern_headers("tools/call", "add_memory"), bearer() | {"Mcp-Session-Id": opened(server)}):
+        response = post(server, body, headers)
+        assert response.status_code == 400
+        assert response.json()["error"]["code"] < 0
+        assert "Traceback" not in response.text
+    assert _listing_works(server)
+
+
+HOSTILE = [
+    r'{"content": "a\ud800b"}',
+    r'{"\ud800": "b"}',
+    '{"content": "x", "importance": NaN}',
+    '{"content": "x", "importance": 1e999}',
+    '{"content": "x", "importance": %s}' % 10**400,
+    '{"content": "x", "importance": %s}' % ("9" * 5000),
+    '{"content": %s}' % ("[" * 150 + "]" * 150),
+    '{"content": %s}' % ("[" * 20_000 + "]" * 20_000),
+    r'{"content": "a\u0000b"}',
+    "[1]",
+    '"text"',
+]
+
+
+@pytest.mark.parametrize("arguments", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_json_is_an_error_and_not_a_failure(server: Served, arguments: str) -> None:
+    marked = json.dumps(request("tools/call", modern=True, name="add_memory", arguments="HERE"))
+    modern = post(server, marked.replace('"HERE"', arguments), modern_headers("tools/call", "add_memory"))
+    plain = json.dumps(request("tools/call", name="add_memory", arguments="HERE"))
+    legacy = post(server, plain.replace('"HERE"', arguments), bearer() | {"Mcp-Session-Id": opened(server)})
+    for response in (modern, legacy):
+        assert response.status_code in (200, 400)
+        message = message_in(response)
+        assert "error" in message or message["result"]["structuredContent"]["code"] == "INVALID_PARAMETER"
+        assert "Traceback" not in response.text
+    assert _listing_works(server)
+
+
+@pytest.mark.anyio
+async def test_a_session_of_another_user_is_refused(server: Served) -> None:
+    stranger = await key_for(server.folder, "session-stranger")
+    session = opened(server)
+    listing = request("tools/list")
+    assert post(server, listing, bearer() | {"Mcp-Session-Id": session}).status_code == 200
+    refused = post(server, listing, bearer(stranger) | {"Mcp-Session-Id": session})
+    absent = post(server, listing, bearer(stranger) | {"Mcp-Session-Id": "0" * 32})
+    assert refused.status_code == absent.status_code == 404
+    assert refused.json() == absent.json()
+
+
+@pytest.mark.anyio
+async def test_a_stream_of_another_user_takes_no_messages(server: Served) -> None:
+    stranger = await key_for(server.folder, "stream-stranger")
+    async with _stream(server) as (web, target):
+        ping = json.dumps(request("ping"))
+        assert (await web.post(target, headers=bearer(stranger), content=ping)).status_code in (403, 404)
+        assert (await web.post(target, headers=bearer(), content=ping)).status_code == 202
+
+
+@asynccontextmanager
+async def _stream(server: Served) -> AsyncIterator[tuple[httpx2.AsyncClient, str]]:
+    """An open SSE stream of the owner: a client, and the address it was told to send to."""
+    url = f"http://127.0.0.1:{server.sse_port}/sse"
+    async with httpx2.AsyncClient(timeout=30) as web, web.stream("GET", url, headers=bearer()) as response:
+        lines = response.aiter_lines()
+        while not (line := await anext(lines)).startswith("data: "):
+            pass
+        yield web, f"http://127.0.0.1:{server.sse_port}{line.removeprefix('data: ')}"
+
+
+@pytest.mark.anyio
+async def test_a_malformed_message_does_not_end_an_sse_stream(server: Served) -> None:
+    async with _stream(server) as (web, target):
+        for body in MALFORMED:
+            assert (await web.post(target, headers=bearer(), content=body)).status_code == 400
+        assert (await web.post(target, headers=bearer(), content=json.dumps(request("ping")))).status_code == 202
+
+
+@pytest.mark.anyio
+async def test_a_listening_server_ends_in_order_with_clients_connected(folder: Path) -> None:
+    with served(folder) as server:
+        async with _stream(server):
+            server.process.send_signal(signal.SIGTERM)
+            assert server.process.wait(20) == 0
+
+
+@pytest.mark.anyio
+async def test_http_and_sse_serve_the_same_memory(server: Served) -> None:
+    async with over_http(server) as http, over_sse(server) as sse:
+        await http.call_tool("add_memory", {"content": "zaqmemory of both"})
+        found = await sse.call_tool("query_memory", {"query": "zaqmemory"})
+        assert found.structured_content is not None
+        assert found.structured_content["result"][0]["content"] == "zaqmemory of both"
+    assert OWNER_KEY not in str(found)
