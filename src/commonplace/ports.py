@@ -80,7 +80,8 @@ class Facts:
     """What ranking needs to know of a memory, without its text."""
 
     importance: float
-    created_at: datetime
+    created: float
+    """Seconds since 1970: hundreds of these are made for a search, and dates are slow."""
     uses: int
 
 

@@ -383,6 +383,6 @@ async def test_facts_hold_importance_time_and_uses(house: House) -> None:
     await house.store.write(lambda tx: tx.count_uses({memory.number: 2, 999: 1}, NOW))
     await house.store.write(lambda tx: tx.count_uses({memory.number: 3}, NOW + HOUR))
     facts = (await house.store.read(lambda tx: tx.facts([memory.number, 999])))[memory.number]
-    assert (facts.importance, facts.created_at, facts.uses) == (0.3, NOW - DAY, 5)
+    assert (facts.importance, facts.created, facts.uses) == (0.3, (NOW - DAY).timestamp(), 5)
     used = await house.store.read(lambda tx: only(tx, memory.number, house.ours))
     assert (used.uses, used.used_at) == (5, NOW + HOUR)

@@ -27,7 +27,7 @@ def _status(server: Served, headers: dict[str, str]) -> int:
 
 
 def _sse_status(server: Served, headers: dict[str, str]) -> int:
-    with httpx2.stream("GET", f"http://127.0.0.1:{server.sse_port}/sse", headers=headers) as response:
+    with httpx2.stream("GET", f"http://127.0.0.1:{server.sse_port}/sse", headers=headers, verify=False) as response:
         return response.status_code
 
 

@@ -110,7 +110,8 @@ def modern_headers(method: str, name: str = "", key: str = OWNER_KEY) -> dict[st
 
 def post(server: Served, body: bytes | str | dict[str, Any], headers: dict[str, str], path: str = "/mcp") -> Any:
     content = json.dumps(body) if isinstance(body, dict) else body
-    return httpx2.post(server.url(path), content=content, headers=headers, timeout=PATIENCE)
+    # Nothing is encrypted here; loading certificates for each request would take longer than the request.
+    return httpx2.post(server.url(path), content=content, headers=headers, timeout=PATIENCE, verify=False)
 
 
 def message_in(response: Any) -> dict[str, Any]:

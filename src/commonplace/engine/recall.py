@@ -23,9 +23,9 @@ from commonplace.ports import Clock, Reading, Store
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
 
-ARM = 200
+ARM = 100
 """How many candidates each kind of search proposes."""
-NEIGHBOURLY = 100
+NEIGHBOURLY = 60
 """How many of the best own scores look at their neighbours."""
 ALIKE = 0.95
 """From this cosine on, two memories say the same."""
@@ -169,14 +169,14 @@ class Recall:
         whole: Mapping[int, float],
         lexical: Mapping[int, float],
     ) -> list[Candidate]:
-        now = self._clock.now()
+        now = self._clock.now().timestamp()
         return [
             Candidate(
                 row=row,
                 cosine=cosines.get(row),
                 lexical=lexical.get(row, 0.0),
                 importance=facts.importance,
-                age_days=(now - facts.created_at) / timedelta(days=1),
+                age_days=(now - facts.created) / 86400,
                 uses=facts.uses,
                 whole=whole.get(row),
             )

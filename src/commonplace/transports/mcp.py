@@ -101,7 +101,7 @@ class DialectServer:
         try:
             call = await self._called(context, tool.name)
             require(call.actor, tool.act.needs)
-            return _answered(await tool(call, _given(tool, params.arguments or {})))
+            return _answered(await tool(call, params.arguments or {}))
         except CommonplaceError as error:
             return _refused(self.dialect.refusal(error))
         except Exception:
@@ -190,12 +190,6 @@ async def _no_prompt(context: Context, params: types.GetPromptRequestParams) -> 
 def _client_name(context: Context) -> str:
     client = context.session.client_params
     return client.client_info.name[:80] if client else "unnamed"
-
-
-def _given(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Without the parameters that are null: many clients send null for what they leave out."""
-    known = tool.input_schema.get("properties", {})
-    return {name: value for name, value in arguments.items() if value is not None or name not in known}
 
 
 def _listed(tool: Tool) -> types.Tool:

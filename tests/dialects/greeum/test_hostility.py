@@ -78,11 +78,13 @@ def _attempts(tool: Tool) -> Iterator[dict[str, Any]]:
 
 
 async def _survives(talk: Conversation, tool: str, arguments: dict[str, Any]) -> None:
-    """A proper result or a proper refusal."""
+    """A proper result or a proper refusal. What was stored is deleted: other tests share the store."""
     with anyio.fail_after(PATIENCE):
         result = await talk.client.call_tool(tool, arguments)
     if result.is_error:
         assert error_body(result)["code"] in CODES, (tool, str(arguments)[:200], result.structured_content)
+    elif tool in ("add_memory", "add_stm"):
+        await talk.call("delete_memory", memory_id=(result.structured_content or {})["id"])
 
 
 async def _all_attempts(talk: Conversation) -> list[tuple[str, dict[str, Any]]]:

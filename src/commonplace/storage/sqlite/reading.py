@@ -225,7 +225,7 @@ class SqliteReading:
         uses = dict(self._all("uses", numbers=rows.numbers_json(wanted)))
         with self._index() as index:
             known = index.facts(wanted)
-        return {n: Facts(i, rows.moment(created), uses.get(n, 0)) for n, (i, created) in known.items()}
+        return {number: Facts(importance, created, uses.get(number, 0)) for number, importance, created in known}
 
     def vectors(self, number: int, fingerprint: str) -> Vectors | None:
         from commonplace.storage.sqlite.following import unpacked

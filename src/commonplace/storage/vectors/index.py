@@ -253,13 +253,12 @@ class Index:
             near &= memories[name][around] == memories[name][here]
         return around, near
 
-    def facts(self, numbers: Iterable[int]) -> dict[int, tuple[float, int]]:
-        """Importance and time of creation."""
+    def facts(self, numbers: Iterable[int]) -> list[tuple[int, float, float]]:
+        """Number, importance and time of creation in seconds."""
         wanted = np.fromiter(numbers, np.int64)
         places, known = self._places(wanted)
-        at = places[known]
-        rows = zip(wanted[known], self._memories["importance"][at], self._memories["created"][at], strict=True)
-        return {int(number): (float(importance), int(created)) for number, importance, created in rows}
+        importance, created = (self._memories[name][places[known]] for name in ("importance", "created"))
+        return list(zip(wanted[known].tolist(), importance.tolist(), (created / 1e6).tolist(), strict=True))
 
     # Keeping a copy on disk
 
