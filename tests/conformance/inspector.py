@@ -36,7 +36,7 @@ QUESTIONS = (
         ["--method", "tools/call", "--tool-name", "add_memory", "--tool-arg", "content=Kept by the inspector"],
         '"isError":false',
     ),
-    Question("resources/list", ["--method", "resources/list"], '"uri":"memory_chain://"'),
+    Question("resources/list", ["--method", "resources/list"], '"uri":"greeum://memory_chain"'),
     Question("resources/templates/list", ["--method", "resources/templates/list"], "memory_block://{block_id}"),
     Question("resources/read", ["--method", "resources/read", "--uri", "memory_chain://"], "Kept by the inspector"),
     Question(

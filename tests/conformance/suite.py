@@ -36,7 +36,6 @@ class Divergence:
 
 _NOT_RESUMABLE = "streams cannot be resumed: nothing is kept for a client that went away"
 _LISTINGS_STAY = "the SDK announces listChanged wherever subscriptions/listen is served, but listings never change here"
-_ADDRESSES = "greeum's own addresses, as in memory_chain://, have an underscore where RFC 3986 allows none"
 
 FIXTURE_DIVERGENCES = (
     Divergence("server-sse-priming-event", _NOT_RESUMABLE),
@@ -46,8 +45,6 @@ GREEUM_DIVERGENCES = (
     *FIXTURE_DIVERGENCES,
     Divergence("sep-2575-server-sends-tools-list-changed-on-subscription", _LISTINGS_STAY),
     Divergence("sep-2575-server-sends-prompts-list-changed-on-subscription", _LISTINGS_STAY),
-    Divergence("wire-schema-valid", _ADDRESSES, 'must match format "uri"'),
-    Divergence("wire-schema-harness-error", _ADDRESSES, 'must match format "uri"'),
 )
 
 

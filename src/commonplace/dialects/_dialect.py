@@ -162,6 +162,10 @@ class Resource:
                 return ""
         return None
 
+    def forms(self, variable: str) -> list[str]:
+        """Every address under which this is read, for one value of its variable part."""
+        return [form.partition("{")[0] + variable for form in (self.uri, *self.aliases)]
+
 
 def _touches_nothing(event: Event) -> Iterable[str]:
     return ()
@@ -213,6 +217,11 @@ class Dialect:
             if variable is not None:
                 return await (resource.function(call, variable) if resource.is_template else resource.function(call))
         raise LookupError(uri)
+
+    def forms(self, uri: str) -> list[str]:
+        """All addresses of the resource that this address means."""
+        found = ((resource, resource.match(uri)) for resource in self.resources)
+        return next((resource.forms(variable) for resource, variable in found if variable is not None), [uri])
 
     def offered(self, settings: Settings) -> dict[str, Tool]:
         """The tools that the settings leave in."""

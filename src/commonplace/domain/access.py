@@ -6,7 +6,7 @@ from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.errors import Forbidden
-from commonplace.domain.identifiers import CollectionId, UserId
+from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 from commonplace.domain.memory import Author
 
 
@@ -44,6 +44,7 @@ class Actor:
     zone: ZoneInfo
     session: str = ""
     tool: str = ""
+    credential_id: CredentialId | None = None
     limited_to: frozenset[CollectionId] | None = None
 
     def through(self, tool: str, session: str = "") -> "Actor":

@@ -80,7 +80,7 @@ def keywords(values: Iterable[str]) -> tuple[str, ...]:
 def importance(value: float, field: str = "importance") -> float:
     if not (math.isfinite(value) and 0.0 <= value <= 1.0):
         raise Invalid(field, f"must be a number from 0.0 to 1.0, not {value}")
-    return float(value)
+    return float(value) + 0.0  # a negative zero would come back from the store as another number
 
 
 def ttl(value: timedelta, field: str = "ttl") -> timedelta:

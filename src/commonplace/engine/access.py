@@ -51,7 +51,15 @@ class Access:
         if found is None or not found[0].is_valid(self._clock.now()):
             raise Unauthenticated
         credential, user = found
-        return Actor(user.id, credential.name, credential.permissions, self._zone_of(user))
+        return Actor(user.id, credential.name, credential.permissions, self._zone_of(user), credential_id=credential.id)
+
+    async def is_current(self, actor: Actor) -> bool:
+        """Whether the credential an actor came with, perhaps long ago, still opens anything."""
+        if actor.credential_id is None:  # the owner at this machine, or with the key of the environment
+            return True
+        now = self._clock.now()
+        known = await self._store.read(_credentials)
+        return any(c.id == actor.credential_id and c.is_valid(now) for c in known)
 
     async def first_owner_key(self) -> str | None:
         """A key for the owner where there is none yet: made once, shown once."""

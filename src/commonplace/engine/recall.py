@@ -105,7 +105,9 @@ class Recall:
         if phrase is None:
             found = await self.recall(actor, Question(text, limit))
             memories = tuple(hit.memory for hit in found.hits)
-            return Moment(None, None, None, memories, len(memories), found.lexical_only)
+            # How many would answer is unknown to a search; one more than shown says that there is more.
+            total = len(memories) + (len(memories) == limit)
+            return Moment(None, None, None, memories, total, found.lexical_only)
         since, until = widened(phrase, margin)
         page, failure = await self._within(actor, phrase.rest, since, until, limit)
         return Moment(phrase, since, until, page[0], page[1], failure)

@@ -132,10 +132,11 @@ class DialectServer:
     ) -> types.ListResourceTemplatesResult:
         templates = [
             types.ResourceTemplate(
-                uri_template=r.uri, name=r.name, description=r.description, mime_type="application/json"
+                uri_template=form, name=r.name, description=r.description, mime_type="application/json"
             )
             for r in self.dialect.resources
             if r.is_template
+            for form in (r.uri, *(alias for alias in r.aliases if "://" in alias))
         ]
         return types.ListResourceTemplatesResult(
             resource_templates=templates, ttl_ms=_LIST_TTL_MS, cache_scope="private"

@@ -26,10 +26,11 @@ Context = ServerRequestContext[Any, Any]
 
 
 class _Audience:
-    """The subscribers of one user: streams of the modern era, connections of the earlier one."""
+    """The subscribers with one credential: streams of the modern era, connections of the earlier one."""
 
     def __init__(self, actor: Actor) -> None:
         self.actor = actor
+        self.key = (actor.user, actor.credential_id or actor.credential)
         self.bus = InMemorySubscriptionBus()
         self.handler = ListenHandler(self.bus)
         self.connections: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
@@ -53,7 +54,7 @@ class Subscriptions:
     def __init__(self, dialect: Dialect, engine: Engine) -> None:
         self._dialect = dialect
         self._engine = engine
-        self._audiences: dict[UserId, _Audience] = {}
+        self._audiences: dict[tuple[UserId, str], _Audience] = {}
         self._wanted = anyio.Event()
         self._position: int | None = None
 
@@ -85,12 +86,16 @@ class Subscriptions:
         if self._position is None:
             self._position = await self._engine.events.last()
             self._wanted.set()
-        return self._audiences.setdefault(actor.user, _Audience(actor))
+        audience = _Audience(actor)
+        return self._audiences.setdefault(audience.key, audience)
 
     async def _tell(self, event: Event) -> None:
-        uris = list(self._dialect.touched(event))
+        # A subscriber is told about the address it named, which may be any form of it.
+        uris = [form for uri in self._dialect.touched(event) for form in self._dialect.forms(uri)]
         for audience in list(self._audiences.values()):
-            if uris and await self._engine.events.may_see(audience.actor, event):
+            if not await self._engine.access.is_current(audience.actor):
+                del self._audiences[audience.key]  # the credential was revoked or has expired
+            elif uris and await self._engine.events.may_see(audience.actor, event):
                 for uri in uris:
                     await audience.tell(uri)
 

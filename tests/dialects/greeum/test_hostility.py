@@ -145,7 +145,6 @@ async def test_wrong_types_are_refused_for_every_parameter(talk: Conversation) -
 
 
 @behaviour("greeum.surface.hostile_input")
-@pytest.mark.xfail(reason="the chain hashes -0.0, the store gives back 0.0: limits.importance must make it 0.0")
 async def test_a_negative_zero_is_a_zero(local: Conversation) -> None:
     await local.call("add_memory", content="negative zero", importance=-0.0)
     assert (await local.call("verify_chain"))["valid"]

@@ -72,12 +72,13 @@ async def test_the_fifteen_tools_are_listed_in_the_order_of_the_reference(talk: 
 async def test_three_resources_and_a_template_are_listed(talk: Conversation) -> None:
     listed = await talk.client.list_resources()
     assert {r.name: r.uri for r in listed.resources} == {
-        "memory_chain": "memory_chain://",
-        "stm_list": "stm_list://",
-        "server_config": "server_config://",
+        "memory_chain": "greeum://memory_chain",
+        "stm_list": "greeum://stm_list",
+        "server_config": "greeum://server_config",
     }
-    (template,) = (await talk.client.list_resource_templates()).resource_templates
-    assert (template.name, template.uri_template) == ("memory_block", "memory_block://{block_id}")
+    template, other_form = (await talk.client.list_resource_templates()).resource_templates
+    assert (template.name, template.uri_template) == ("memory_block", "greeum://memory_block/{block_id}")
+    assert (other_form.name, other_form.uri_template) == ("memory_block", "memory_block://{block_id}")
     assert all(r.description and r.mime_type == "application/json" for r in listed.resources)
     assert (bool(template.description), template.mime_type) == (True, "application/json")
 

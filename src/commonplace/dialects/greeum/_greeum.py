@@ -43,13 +43,12 @@ def refusal(error: CommonplaceError) -> Body:
 
 
 def touched(event: Event) -> Iterable[str]:
-    """The addresses whose content an event has changed, in every form a client may have subscribed to."""
+    """The addresses whose content an event has changed."""
     if event.kind is not EventKind.EMBEDDED:
-        yield from ("stm_list://", "stm_list", "memory_chain://", "memory_chain")
+        yield from ("greeum://stm_list", "greeum://memory_chain")
     block = event.detail.get("block")
     if block is not None:
-        for name in (f"block_{block}", block, event.memory):
-            yield from (f"memory_block://{name}", f"memory_block/{name}")
+        yield from (f"greeum://memory_block/{name}" for name in (f"block_{block}", block, event.memory))
 
 
 greeum = Dialect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import NotRequired
 
@@ -34,6 +35,7 @@ class Found(TypedDict):
     tags: list[str]
     importance: float
     expires_at: NotRequired[str]
+    truncated: NotRequired[bool]
 
 
 class Kept(TypedDict):
@@ -46,6 +48,7 @@ class Kept(TypedDict):
     importance: float
     block_index: NotRequired[int]
     expires_at: NotRequired[str]
+    truncated: NotRequired[bool]
 
 
 class Passing(TypedDict):
@@ -56,12 +59,28 @@ class Passing(TypedDict):
     timestamp: str
     expires_at: str
     remaining_seconds: int
+    truncated: NotRequired[bool]
 
 
 class Deleted(TypedDict):
     id: str
     deleted: bool
     message: str
+
+
+MOST_LISTED_BYTES = 300_000
+"""Of all texts in one answer. Some clients take no message over 1 MiB, and an answer holds each text twice."""
+
+
+def bounded(listed: Sequence[Found | Kept | Passing]) -> None:
+    """Cut the longest texts of a list so that the whole stays sendable; each can be had whole by its id."""
+    share = MOST_LISTED_BYTES // max(len(listed), 1)
+    if sum(len(one["content"].encode()) for one in listed) <= MOST_LISTED_BYTES:
+        return
+    for one in listed:
+        if len(one["content"].encode()) > share:
+            one["content"] = one["content"].encode()[:share].decode("utf-8", "ignore")
+            one["truncated"] = True
 
 
 def stamp(moment: datetime) -> str:

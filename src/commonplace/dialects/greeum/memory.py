@@ -15,6 +15,7 @@ from commonplace.dialects.greeum.answers import (
     Kept,
     added,
     block_id,
+    bounded,
     found,
     kept,
     reference,
@@ -80,7 +81,9 @@ async def query_memory(
     least = None if min_importance is None else limits.importance(min_importance, "min_importance")
     recalled = await call.engine.recall.recall(call.actor, Question(query, limit, importance_min=least))
     notice = LEXICAL_ONLY + recalled.lexical_only if recalled.lexical_only else ""
-    return Answer([found(hit) for hit in recalled.hits], notice)
+    answer = [found(hit) for hit in recalled.hits]
+    bounded(answer)
+    return Answer(answer, notice)
 
 
 @greeum.reads
@@ -136,6 +139,7 @@ def _time_found(moment: Moment) -> TimeFound:
         "total": moment.total,
         "has_more": moment.total > len(moment.memories),
     }
+    bounded(answer["blocks"])
     if moment.phrase and moment.searched_from and moment.searched_to:
         answer["time_expression"] = moment.phrase.expression
         answer["search_range"] = {"from": stamp(moment.phrase.start), "to": stamp(moment.phrase.end)}

@@ -14,7 +14,9 @@ from commonplace.engine.memories import Reference
 from commonplace.engine.recall import MOST_RESULTS
 
 
-@greeum.resource("memory_block://{block_id}", "memory_block", "memory_block/{block_id}")
+@greeum.resource(
+    "greeum://memory_block/{block_id}", "memory_block", "memory_block://{block_id}", "memory_block/{block_id}"
+)
 async def memory_block(call: Call, block: str) -> dict[str, Any]:
     """One block of the chain with its content, embedding and hashes."""
     memory = await call.engine.memories.get(call.actor, reference(block, "block_id"))
@@ -35,7 +37,7 @@ async def memory_block(call: Call, block: str) -> dict[str, Any]:
     }
 
 
-@greeum.resource("memory_chain://", "memory_chain", "memory_chain")
+@greeum.resource("greeum://memory_chain", "memory_chain", "memory_chain://", "memory_chain")
 async def memory_chain(call: Call) -> dict[str, Any]:
     """The whole chain: how long it is, its last block, whether it is intact."""
     verdict = chain_verdict(await call.engine.chain.verify(call.actor, call.progress))
@@ -57,13 +59,13 @@ async def _visible(call: Call, block: int) -> Memory | None:
         return None
 
 
-@greeum.resource("stm_list://", "stm_list", "stm_list")
+@greeum.resource("greeum://stm_list", "stm_list", "stm_list://", "stm_list")
 async def stm_list(call: Call) -> Any:
     """The short-term memories that are alive, newest first."""
     return await listed(call, MOST_RESULTS)
 
 
-@greeum.resource("server_config://", "server_config", "server_config")
+@greeum.resource("greeum://server_config", "server_config", "server_config://", "server_config")
 async def server_config(call: Call) -> dict[str, Any]:
     """How the server is set up, without secrets."""
     return {

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Call, Whole
 from commonplace.dialects.greeum._greeum import greeum
-from commonplace.dialects.greeum.answers import Deleted, Passing, passing, reference
+from commonplace.dialects.greeum.answers import Deleted, Passing, bounded, passing, reference
 from commonplace.dialects.greeum.memory import Importance
 from commonplace.domain import limits
 from commonplace.domain.memory import DEFAULT_IMPORTANCE, Draft
@@ -60,6 +60,7 @@ async def listed(call: Call, limit: int, ttl_type: TtlType | None = None) -> Sho
     page = await call.engine.memories.page(call.actor, limit, ephemeral=True, ttl_over=over, ttl_upto=upto)
     now = call.engine.clock.now()
     memories = [passing(memory, call.settings, now) for memory in page.memories]
+    bounded(memories)
     return {"memories": memories, "total": page.total, "has_more": page.total > len(memories)}
 
 
