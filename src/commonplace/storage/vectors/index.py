@@ -302,13 +302,16 @@ class Scanned:
         """The best cosine of each of these memories that was compared."""
         wanted = np.fromiter(numbers, np.int64)
         places, known = located(self._memories, wanted)
-        best = {}
-        for number, place in zip(wanted[known].tolist(), places[known].tolist(), strict=True):
-            first = self._first[place]
-            cosine = self.cosines[first : first + self._count[place]].max(initial=_NOT_COMPARED)
-            if cosine > _NOT_COMPARED:
-                best[number] = float(cosine)
-        return best
+        known[known] = self._count[places[known]] > 0
+        if not known.any():
+            return {}
+        first, count = self._first[places[known]], self._count[places[known]]
+        # The parts of all of them one after the other, then the best of each stretch.
+        starts = np.cumsum(count) - count
+        parts = np.arange(int(count.sum())) + np.repeat(first - starts, count)
+        best = np.maximum.reduceat(self.cosines[parts], starts)
+        compared = best > _NOT_COMPARED
+        return dict(zip(wanted[known][compared].tolist(), best[compared].tolist(), strict=True))
 
     def whole(self, numbers: Iterable[int]) -> dict[int, float]:
         """The cosine of the whole text, which is the first part, of each of these memories that has several."""
