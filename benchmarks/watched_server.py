@@ -47,6 +47,10 @@ def watch_statements(owner: Any, parts: dict[str, str]) -> None:
 
 
 def watch_all() -> None:
+    from commonplace.cli import calm_numpy
+
+    calm_numpy()  # as the program itself does before it loads anything
+
     from commonplace.dialects.greeum import memory as tools
     from commonplace.engine import embedding, memories, recall
     from commonplace.models.use import UniversalSentenceEncoder
@@ -61,7 +65,7 @@ def watch_all() -> None:
     watch("full text", embedding, "terms")
     watch_statements(SqliteTransaction, {"add_words": "full text"})
     watch("vectors", SqliteReading, "scan")
-    watch("vectors", SqliteScan, "best", "of")
+    watch("vectors", SqliteScan, "best", "of", "whole")
     watch("vectors", SqliteTransaction, "put_vectors")
     # Named, so that the rest can be told apart.
     watch("keywords", tools, "extracted_tags", "extracted_keywords")

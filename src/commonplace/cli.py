@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it did what was asked, 2 when it could not."""
-    # Before numpy is loaded: on small matrices its threads only wait for each other, at five times the CPU.
-    for library in ("OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
-        os.environ.setdefault(library, "1")
+    calm_numpy()
     options = _parser().parse_args(arguments)
     if not hasattr(options, "run"):
         _parser().print_help()
@@ -35,6 +33,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def calm_numpy() -> None:
+    """To be called before numpy is loaded: on small matrices its threads wait for each other, at five times the CPU."""
+    for library in ("OPENBLAS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ.setdefault(library, "1")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from commonplace.domain.access import Holding, Right
 from commonplace.domain.chain import Block, Witness
@@ -75,8 +75,7 @@ class LexicalHits:
     asked: float
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What ranking needs to know of a memory, without its text."""
 
     importance: float

@@ -1,6 +1,5 @@
 """Ranking: what decides the order, what may only nudge it, and what the shown similarity means."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -119,15 +118,15 @@ def test_boosts_are_small_and_never_harm(one: Candidate) -> None:
 def test_more_important_newer_and_more_used_never_ranks_lower(
     one: Candidate, importance: float, days: float, uses: int
 ) -> None:
-    better = replace(
-        one, importance=max(importance, one.importance), age_days=one.age_days - days, uses=one.uses + uses
+    better = one._replace(
+        importance=max(importance, one.importance), age_days=one.age_days - days, uses=one.uses + uses
     )
     assert all(b >= a for a, b in zip(boosts(one), boosts(better), strict=True))
 
 
 @given(candidates, candidates)
 def test_a_popular_memory_never_buries_a_better_match(popular: Candidate, match: Candidate) -> None:
-    popular, match = replace(popular, row=1), replace(match, row=2)
+    popular, match = popular._replace(row=1), match._replace(row=2)
     plain = {one.row: one.score - sum(boosts(popular if one.row == 1 else match)) for one in ranked(popular, match)}
     if plain[2] - plain[1] > BOOST + 1e-6:
         assert order(popular, match) == [2, 1]
@@ -135,7 +134,7 @@ def test_a_popular_memory_never_buries_a_better_match(popular: Candidate, match:
 
 @given(candidates, candidates)
 def test_a_better_neighbour_never_harms(one: Candidate, other: Candidate) -> None:
-    one, other = replace(one, row=1), replace(other, row=2)
+    one, other = one._replace(row=1), other._replace(row=2)
     alone = {r.row: r.score for r in ranked(one, other)}
     together = {r.row: r.score for r in ranked(one, other, neighbours={1: [2]})}
     assert all(together[row] >= alone[row] for row in (1, 2))

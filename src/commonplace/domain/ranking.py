@@ -6,13 +6,15 @@ Everything is counted in one unit: the distance, in an embedder's cosines, betwe
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from commonplace.domain.errors import Invalid
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A memory that an arm of the search found, or one that stands beside such a memory.
+
+    A named tuple: hundreds are made for a search, and these are made in a third of the time.
 
     `cosine` is that of the best part of the text or of the whole, None where there is no vector. `whole` is that of the
     text as a whole, where it is known and differs. `lexical` is BM25, 0 where no term matches.

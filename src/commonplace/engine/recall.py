@@ -23,9 +23,9 @@ from commonplace.ports import Clock, Reading, Store
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
 
-ARM = 100
+ARM = 64
 """How many candidates each kind of search proposes."""
-NEIGHBOURLY = 60
+NEIGHBOURLY = 48
 """How many of the best own scores look at their neighbours."""
 ALIKE = 0.95
 """From this cosine on, two memories say the same."""

@@ -14,6 +14,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.storage.sqlite.lexical import Counts
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.rows import numbers_json
 from commonplace.storage.vectors import snapshot
@@ -40,6 +41,7 @@ class Follower:
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
         self._lock = threading.RLock()
+        self.counts = Counts()
         self._index: Index | None = None
         self._followed: Followed | None = None
         self._saved_at = 0

@@ -9,9 +9,12 @@ from itertools import combinations
 
 from commonplace.language.terms import Term
 
-BUDGET = 4000
+BUDGET = 2500
 """How many matches a query may rank: FTS5 takes about a microsecond for each."""
 _MOST_TERMS = 64
+_ENOUGH = 2
+_FREQUENT = 1000
+_MOST_COUNTS = 10_000
 _LEAST_IDF = 1e-6
 
 
@@ -42,6 +45,24 @@ class Counted:
         return f"{quoted}*" if self.term.prefix else quoted
 
 
+class Counts:
+    """In how many memories frequent terms stand, remembered while the store has hardly grown: counting takes long."""
+
+    def __init__(self) -> None:
+        self._known: dict[Term, tuple[int, int]] = {}
+
+    def of(self, term: Term, total: int, count: Callable[[Term], int]) -> int:
+        documents, at = self._known.get(term, (0, -total))
+        if documents and abs(total - at) <= total // 100:
+            return documents
+        documents = count(term)
+        if documents >= _FREQUENT:  # of rare ones the next memory may be the first, and must be found
+            if len(self._known) >= _MOST_COUNTS:
+                self._known.clear()
+            self._known[term] = (documents, total)
+        return documents
+
+
 def idf(documents: int, total: int) -> float:
     """As FTS5 computes it, so that its scores can be compared with what was asked for."""
     return max(math.log((total - documents + 0.5) / (documents + 0.5)), _LEAST_IDF)
@@ -56,8 +77,10 @@ def plan(terms: Sequence[Term], total: int, documents_with: Callable[[Term], int
     if not present:
         return None
     rare, frequent = _within_budget(present)
+    # FTS5 goes through all of a term's memories to weigh it: beside telling terms, frequent ones are not worth that.
+    joint = _joint(frequent, total) if len(rare) < _ENOUGH else []
     return Plan(
-        ranked=" OR ".join([one.expression for one in rare] + _joint(frequent, total)),
+        ranked=" OR ".join([one.expression for one in rare] + joint),
         common=" AND ".join(one.expression for one in frequent),
         common_score=sum(idf(one.documents, total) for one in frequent),
         asked=asked,

@@ -160,8 +160,10 @@ class SqliteReading:
     # Finding
 
     def lexical(self, terms: Sequence[Term], among: Filter, limit: int) -> LexicalHits:
-        row = self._one("document_count")
-        plan = lexical.plan(terms, int(row[0]) if row else 0, self._documents_with)
+        counts = self._follower().counts
+        with self._index() as index:
+            total = len(index)
+        plan = lexical.plan(terms, total, lambda term: counts.of(term, total, self._documents_with))
         if plan is None:
             return LexicalHits({}, 0.0)
         found = self._all("match", query=plan.ranked) if plan.ranked else []
