@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.domain.timephrase_tables import FIGURES, TABLES
 
 from commonplace.domain.errors import Invalid
 from commonplace.domain.timephrase import LANGUAGES, TimePhrase, detect
+from tests.domain.timephrase_tables import FIGURES, TABLES
 
 SEOUL, PARIS = ZoneInfo("Asia/Seoul"), ZoneInfo("Europe/Paris")
 WEDNESDAY = datetime(2024, 5, 15, 14, 30, tzinfo=SEOUL)
