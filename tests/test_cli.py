@@ -1,3 +1,5 @@
+import contextlib
+import socket
 import subprocess
 from pathlib import Path
 
@@ -18,7 +20,10 @@ def test_a_key_is_printed_alone_on_stdout(folder: Path) -> None:
     assert made.stdout.startswith("cp_")
     assert len(made.stdout.split()) == 1
     listed = run("keys", "list", "--data-dir", str(folder))
-    assert listed.stdout.split("\t")[:4] == ["agent", "owner", "admin,read,write", "valid"]
+    header, row = listed.stdout.splitlines()
+    assert header.split("\t")[:4] == ["NAME", "USER", "PERMISSIONS", "STATE"]
+    assert row.split("\t")[:4] == ["agent", "owner", "admin,read,write", "valid"]
+    assert row.split("\t")[5] == "never"
     assert made.stdout.strip() not in listed.stdout
 
 
@@ -42,8 +47,12 @@ async def test_a_key_made_while_the_server_runs_opens_it_and_revoking_closes_it(
         (("serve", "--http-port", "many"), "many"),
         (("serve", "--config", "nowhere.toml"), "nowhere.toml"),
         (("keys", "create", "x", "--permissions", "fly"), "fly"),
-        (("keys", "revoke", "nobody"), "nobody"),
-        (("keys", "create", "x", "--days", "-1"), "negative"),
+        (("keys", "revoke", "nobody"), "no store"),
+        (("keys", "create", "x", "--days", "0"), "from 1"),
+        (("keys", "create", "two\nlines"), "printable"),
+        (("verify",), "no store"),
+        (("vacuum",), "no store"),
+        (("keys", "list"), "no store"),
     ],
 )
 def test_a_mistake_is_explained_in_one_line_without_a_traceback(
@@ -57,11 +66,41 @@ def test_a_mistake_is_explained_in_one_line_without_a_traceback(
 
 
 def test_the_chain_is_verified_from_the_command_line(folder: Path) -> None:
+    run("keys", "create", "first", "--data-dir", str(folder))
     answer = run("verify", "--data-dir", str(folder))
     assert (answer.returncode, answer.stdout) == (0, "0 blocks: the chain is valid\n")
 
 
+def test_a_damaged_file_is_not_called_valid(folder: Path) -> None:
+    run("keys", "create", "first", "--data-dir", str(folder))
+    file = folder / "commonplace.db"
+    data = bytearray(file.read_bytes())
+    data[4096 * 5 : 4096 * 7] = b"\xaa" * 8192
+    file.write_bytes(data)
+    answer = run("verify", "--data-dir", str(folder))
+    assert answer.returncode != 0
+    assert "Traceback" not in answer.stderr
+    assert "damaged" in answer.stdout or "malformed" in answer.stderr
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(folder: Path) -> None:
+    with contextlib.closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = str(taken.getsockname()[1])
+        answer = run("serve", "--transport", "http", "--http-port", port, "--data-dir", str(folder))
+    assert answer.returncode == 2
+    assert "--http-port" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_a_folder_that_is_a_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    answer = run("keys", "create", "x", "--data-dir", str(tmp_path / "file"))
+    assert answer.returncode == 2
+    assert "is a file" in answer.stderr
+
+
 def test_vacuum_leaves_a_sound_store(folder: Path) -> None:
+    run("keys", "create", "first", "--data-dir", str(folder))
     assert run("vacuum", "--data-dir", str(folder)).returncode == 0
     assert run("verify", "--data-dir", str(folder)).returncode == 0
 

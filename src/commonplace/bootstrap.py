@@ -15,7 +15,7 @@ from commonplace.engine import Engine, assemble
 from commonplace.models.use import UniversalSentenceEncoder
 from commonplace.ports import Clock, Embedder, Store
 from commonplace.settings import Settings
-from commonplace.storage.sqlite.store import SqliteStore
+from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
 DIALECTS: Mapping[str, Dialect] = {"greeum": greeum}
 
@@ -81,6 +81,12 @@ def build(
     model = model or embedder(settings)
     store = store or SqliteStore(settings.folder, model.fingerprint)
     return assemble(store, model, clock or SystemClock(), zone or settings.zone, settings.owner_key)
+
+
+def has_store(settings: Settings) -> bool:
+    """Whether something was ever kept in the folder."""
+    path = settings.folder / FILE_NAME
+    return path.exists() and path.stat().st_size > 0
 
 
 def dialect_named(name: str) -> Dialect:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from commonplace import __version__
-from commonplace.domain.errors import CommonplaceError, Invalid
+from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
 from commonplace.settings import Settings, settings_from, variable
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _add_keys(commands: Any) -> None:
     create.add_argument("--permissions", default="read,write", help="read, write, admin (default: read,write)")
     create.add_argument("--user", default="owner", help="whose memories it opens (default: owner); made where new")
     create.add_argument("--timezone", default="", metavar="ZONE", help="the time zone of a new user")
-    create.add_argument("--days", type=int, default=0, metavar="N", help="days until it expires (default: never)")
+    create.add_argument("--days", type=int, metavar="N", help="days until it expires (default: never)")
     create.set_defaults(run=_create_key)
     listing = actions.add_parser("list", help="list the keys; the keys themselves are not kept")
     listing.set_defaults(run=_list_keys)
@@ -156,10 +156,15 @@ async def _serving(settings: Settings) -> None:
         await engine.close()
 
 
-def _with_engine(options: argparse.Namespace, work: Callable[[Engine], Coroutine[Any, Any, int]]) -> int:
+def _with_engine(
+    options: argparse.Namespace, work: Callable[[Engine], Coroutine[Any, Any, int]], *, founding: bool = False
+) -> int:
     import asyncio
 
-    from commonplace.bootstrap import build
+    from commonplace.bootstrap import build, has_store
+
+    if not founding and not has_store(_settings(options)):
+        raise NotFound("store in the folder", _settings(options).data_dir)
 
     async def run() -> int:
         engine = build(_settings(options))
@@ -177,8 +182,8 @@ def _create_key(options: argparse.Namespace) -> int:
     names = [name.strip() for name in options.permissions.split(",") if name.strip()]
     if unknown := set(names) - set(Permission):
         raise Invalid("permissions", f"{', '.join(sorted(unknown))}: choose from read, write, admin")
-    if options.days < 0:
-        raise Invalid("days", "must not be negative")
+    if options.days is not None and not 1 <= options.days <= 36_500:
+        raise Invalid("days", "must be from 1 to 36500; leave it out for a key that does not expire")
 
     async def work(engine: Engine) -> int:
         expires_at = datetime.now(UTC) + timedelta(days=options.days) if options.days else None
@@ -192,18 +197,19 @@ def _create_key(options: argparse.Namespace) -> int:
         print(made.key)
         return 0
 
-    return _with_engine(options, work)
+    return _with_engine(options, work, founding=True)
 
 
 def _list_keys(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
         now = datetime.now(UTC)
+        print("NAME\tUSER\tPERMISSIONS\tSTATE\tMADE\tEXPIRES\tID")
         for credential, user in await engine.access.keys():
             state = "valid" if credential.is_valid(now) else "revoked" if credential.revoked_at else "expired"
             permissions = ",".join(sorted(credential.permissions))
-            print(
-                f"{credential.name}\t{user.name}\t{permissions}\t{state}\t{credential.created_at:%Y-%m-%d}\t{credential.id}"
-            )
+            ends = f"{credential.expires_at:%Y-%m-%d}" if credential.expires_at else "never"
+            made = f"{credential.created_at:%Y-%m-%d}"
+            print(credential.name, user.name, permissions, state, made, ends, credential.id, sep="\t")
         return 0
 
     return _with_engine(options, work)
@@ -220,6 +226,9 @@ def _revoke_key(options: argparse.Namespace) -> int:
 
 def _verify(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
+        if damage := await engine.store.check():
+            print(f"the file is damaged: {damage}")
+            return 1
         verdict = await engine.chain.verify(await engine.access.local_owner())
         print(f"{verdict.total} blocks: {'the chain is valid' if verdict.valid else verdict.broken}")
         return 0 if verdict.valid else 1
@@ -230,6 +239,7 @@ def _verify(options: argparse.Namespace) -> int:
 def _vacuum(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
         await engine.store.vacuum()
+        print(f"rewrote {engine.store.location} without what was deleted", file=sys.stderr)
         return 0
 
     return _with_engine(options, work)

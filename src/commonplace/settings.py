@@ -18,6 +18,7 @@ from commonplace.domain.errors import Invalid
 PREFIX = "COMMONPLACE_"
 TRANSPORTS = ("stdio", "http", "sse")
 EMBEDDERS = ("use", "openai", "ollama", "sentence-transformers", "fastembed")
+_KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off", ""})
 
@@ -131,7 +132,7 @@ def _read(name: str, value: Any, kind: Any) -> Any:
         entries = value.split(",") if isinstance(value, str) else value
         return tuple(str(entry).strip() for entry in entries if str(entry).strip())
     except (ValueError, TypeError) as error:
-        raise Invalid(name.replace("_", "-"), f"{value!r} is not a {getattr(kind, '__name__', 'list')}") from error
+        raise Invalid(name.replace("_", "-"), f"{value!r} is not {_KINDS.get(kind, 'a list')}") from error
 
 
 def _read_switch(value: Any) -> bool:

@@ -6,6 +6,9 @@ import json
 
 from commonplace.settings import Settings
 
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SHORT_KEY = 16
+
 
 def welcome(settings: Settings, key: str | None) -> str:
     lines = [f"Commonplace is ready (dialect {settings.dialect}, memories in {settings.data_dir})."]
@@ -16,6 +19,10 @@ def welcome(settings: Settings, key: str | None) -> str:
         lines.append("\n  Owner key: the one in COMMONPLACE_OWNER_KEY.")
     else:
         lines.append("\n  Use the owner key of the first start, or make one: commonplace keys create NAME")
+    if settings.host not in LOOPBACK and not settings.allowed_hosts:
+        lines.append("\n  Only requests to localhost are answered: name your hosts with --allowed-hosts.")
+    if 0 < len(settings.owner_key) < SHORT_KEY:
+        lines.append("\n  The owner key is short: anyone who can reach this port may guess it.")
     for kind, url in _addresses(settings).items():
         lines += [f"\n  {url}", "", f"  {_claude_line(kind, url, shown)}", "", _indented(_snippet(kind, url, shown))]
     return "\n".join(lines) + "\n"

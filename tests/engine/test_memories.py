@@ -141,6 +141,7 @@ async def test_links_are_written_with_the_memory(engine: Engine, owner: Actor) -
     [
         (Draft(""), "content"),
         (Draft(" \n "), "content"),
+        (Draft("\u200b\u200b"), "content"),
         (Draft("nul \x00"), "content"),
         (Draft("lone \ud800"), "content"),
         (Draft("x" * (MAX_CONTENT_BYTES + 1)), "content"),

@@ -97,3 +97,15 @@ async def test_of_a_deleted_memory_nothing_is_left_in_any_file(folder: Path) -> 
     await again.read(lambda tx: check(tx.witnesses(-1, 10_000)))
     assert await again.read(lambda tx: tx.unsealed()) == 0
     await again.close()
+
+
+async def test_the_words_of_a_deleted_memory_leave_the_files_without_a_vacuum(folder: Path) -> None:
+    house = await founded(opened(folder))
+    memory = await house.keep(FIRST)
+    await house.keep("another text stays")
+    assert traces(folder)
+    await house.store.write(lambda tx: tx.erase(memory, NOW))
+    await house.store.settle()
+    assert traces(folder) == set()
+    assert await contents(house) == ["another text stays"]
+    await house.store.close()

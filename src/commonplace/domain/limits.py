@@ -1,6 +1,7 @@
 """What a value must be to be kept. Each function gives the value in its kept form or raises Invalid."""
 
 import math
+import unicodedata
 from collections.abc import Iterable
 from datetime import timedelta
 
@@ -33,12 +34,17 @@ def text(field: str, value: str) -> str:
 def content(value: str, field: str = "content") -> str:
     """The text of a memory: not blank, at most 1 MB. It is kept to the letter."""
     text(field, value)
-    if not value.strip():
+    if _is_blank(value):
         raise Invalid(field, "must not be empty")
     size = len(value.encode())
     if size > MAX_CONTENT_BYTES:
         raise Invalid(field, f"is {size} bytes long; at most {MAX_CONTENT_BYTES} (1 MB) are allowed")
     return value
+
+
+def _is_blank(value: str) -> bool:
+    """Nothing but blanks, controls and marks of format, such as zero-width spaces."""
+    return all(unicodedata.category(char)[0] in "CZ" for char in value)
 
 
 def query(value: str, field: str = "query") -> str:

@@ -89,6 +89,8 @@ class Access:
     ) -> NewKey:
         """A key for a user, who is made along with it where new."""
         name, user = limits.label("name", name), limits.label("user", user)
+        if not (name.isprintable() and user.isprintable()):
+            raise Invalid("name", "must be one line of printable characters")
         if not permissions:
             raise Invalid("permissions", "name at least one of read, write, admin")
         _checked_zone(zone)

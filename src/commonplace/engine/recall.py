@@ -103,29 +103,26 @@ class Recall:
         now = self._clock.now()
         phrase = detect(limits.query(text), now.astimezone(actor.zone), language)
         if phrase is None:
-            found = await self.recall(actor, Question(text, limit))
-            memories = tuple(hit.memory for hit in found.hits)
-            # How many would answer is unknown to a search; one more than shown says that there is more.
-            total = len(memories) + (len(memories) == limit)
-            return Moment(None, None, None, memories, total, found.lexical_only)
+            return await self._whenever(actor, text, limit)
         since, until = widened(phrase, margin)
-        page, failure = await self._within(actor, phrase.rest, since, until, limit)
-        return Moment(phrase, since, until, page[0], page[1], failure)
-
-    async def _within(
-        self, actor: Actor, rest: str, since: datetime, until: datetime, limit: int
-    ) -> tuple[tuple[tuple[Memory, ...], int], str]:
-        """Those of a time: first the ones that answer the rest of the question, then the others, newest first."""
-        now = self._clock.now()
-        everything = await self._store.read(
+        page = await self._store.read(
             lambda tx: tx.page(replace(readable(tx, actor, now), since=since, until=until), limit)
         )
-        if not rest.strip():
-            return (everything.memories, everything.total), ""
-        found = await self.recall(actor, Question(rest, limit, since=since, until=until))
-        best = {hit.memory.id: hit.memory for hit in found.hits}
-        best.update((memory.id, memory) for memory in everything.memories if memory.id not in best)
-        return (tuple(best.values())[:limit], everything.total), found.lexical_only
+        if not phrase.rest.strip():
+            return Moment(phrase, since, until, page.memories, page.total)
+        # First the ones that answer the rest of the question, then the others of that time, newest first.
+        found = await self.recall(actor, Question(phrase.rest, limit, since=since, until=until))
+        answering = {hit.memory.number: hit.memory for hit in found.hits}
+        others = (memory for memory in page.memories if memory.number not in answering)
+        memories = (*answering.values(), *others)[:limit]
+        return Moment(phrase, since, until, memories, page.total, found.lexical_only)
+
+    async def _whenever(self, actor: Actor, text: str, limit: int) -> Moment:
+        found = await self.recall(actor, Question(text, limit))
+        memories = tuple(hit.memory for hit in found.hits)
+        # How many would answer is unknown to a search; one more than shown says that there is more.
+        total = len(memories) + (len(memories) == limit)
+        return Moment(None, None, None, memories, total, found.lexical_only)
 
     async def flush_uses(self) -> None:
         """Write down what was recalled since the last time. Losing this in a crash loses a hint, not a memory."""

@@ -75,8 +75,11 @@ class Upkeep:
                 return done
             for memory in waiting:
                 if not await self._embed(memory):
+                    await self._release()
                     return done
                 done += 1
+        if done:
+            await self._release()
         return done
 
     async def _adopt_embedder(self) -> None:
@@ -97,6 +100,10 @@ class Upkeep:
     async def _mine(self) -> bool:
         now = self._clock.now()
         return await self._store.write(lambda tx: tx.lease("embedding", self._holder, now, now + _LEASE))
+
+    async def _release(self) -> None:
+        now = self._clock.now()
+        await self._store.write(lambda tx: tx.lease("embedding", self._holder, now, now))
 
     async def _embed(self, memory: Memory) -> bool:
         try:

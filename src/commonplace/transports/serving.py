@@ -88,9 +88,8 @@ def _servers(dialects: Mapping[str, DialectServer], engine: Engine, settings: Se
 
     servers = []
     if "http" in settings.transport:
-        servers.append(listener(http_app(dialects, engine, settings), settings.host, settings.http_port))
+        servers.append(listener(http_app(dialects, engine, settings), settings.host, settings.http_port, "http-port"))
     if "sse" in settings.transport:
-        servers.append(
-            listener(sse_app(dialects[settings.dialect], engine, settings), settings.host, settings.sse_port)
-        )
+        app = sse_app(dialects[settings.dialect], engine, settings)
+        servers.append(listener(app, settings.host, settings.sse_port, "sse-port"))
     return servers

@@ -77,7 +77,11 @@ async def query_memory(
     limit: Annotated[Whole, Field(description="How many at most")] = 5,
     min_importance: Annotated[float | None, Field(description="Only from this importance on, 0.0 to 1.0")] = None,
 ) -> Answer[list[Found]]:
-    """Find the memories closest in meaning and words. similarity: 0.9+ very close, 0.7+ related, 0.5+ somewhat."""
+    """Find the memories closest in meaning and words, best first.
+
+    similarity: 0.9+ very close, 0.7+ related, 0.5+ somewhat; the right answer to a question, or one in another
+    language, often lies lower.
+    """
     least = None if min_importance is None else limits.importance(min_importance, "min_importance")
     recalled = await call.engine.recall.recall(call.actor, Question(query, limit, importance_min=least))
     notice = LEXICAL_ONLY + recalled.lexical_only if recalled.lexical_only else ""

@@ -1,6 +1,7 @@
 """The prompt with memories in it: bounded, quoted, marked as data."""
 
 from collections.abc import Iterable, Sequence
+from zoneinfo import ZoneInfo
 
 from commonplace.domain.memory import Memory
 
@@ -8,11 +9,13 @@ MOST_CHARS = 600
 """Of one memory; longer ones are cut and say so."""
 
 
-def enriched(user_input: str, short_term: Sequence[Memory], long_term: Sequence[Memory], budget: int) -> str:
+def enriched(
+    user_input: str, short_term: Sequence[Memory], long_term: Sequence[Memory], budget: int, zone: ZoneInfo
+) -> str:
     """Short-term memories, then long-term ones, as far as the budget goes, then the input as it is."""
     sections, spent = [], 0
     for heading, memories in (("단기 기억", short_term), ("관련 기억", long_term)):
-        lines, spent = _lines(memories, spent, budget)
+        lines, spent = _lines(memories, spent, budget, zone)
         if lines:
             sections.append(f"[{heading}]\n" + "\n".join(lines))
     if not sections:
@@ -21,10 +24,10 @@ def enriched(user_input: str, short_term: Sequence[Memory], long_term: Sequence[
     return "\n\n".join([note, *sections, f"[사용자 입력]\n{user_input}"])
 
 
-def _lines(memories: Iterable[Memory], spent: int, budget: int) -> tuple[list[str], int]:
+def _lines(memories: Iterable[Memory], spent: int, budget: int, zone: ZoneInfo) -> tuple[list[str], int]:
     lines = []
     for memory in memories:
-        line = f"- ({memory.created_at:%Y-%m-%d}) {quoted(memory.content)}"
+        line = f"- ({memory.created_at.astimezone(zone):%Y-%m-%d}) {quoted(memory.content)}"
         spent += tokens(line)
         if spent > budget:
             break

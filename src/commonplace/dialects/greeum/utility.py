@@ -20,8 +20,8 @@ from commonplace.language.keywords import keywords
 from commonplace.language.tags import tags
 
 MOST_IN_PROMPT = 100
-MATTERS = 0.5
-"""From this similarity on, a long-term memory belongs into a prompt."""
+MATTERS = 0.15
+"""Below this similarity, a long-term memory does not belong into a prompt; nor below half of the best one's."""
 
 Text = Annotated[str, Field(description="The text to look at")]
 Language = Annotated[str, Field(description="ko, en, ja, zh, fr or auto")]
@@ -55,12 +55,18 @@ class EmbeddingState(TypedDict):
     reason: str
 
 
+class StorageState(TypedDict):
+    writable: bool
+    reason: str
+
+
 class Status(TypedDict):
     status: str
     version: str
     memory_stats: MemoryStats
     config: Config
     embedding: EmbeddingState
+    storage: StorageState
 
 
 @greeum.reads
@@ -81,11 +87,13 @@ async def generate_prompt(
         short = await ask(call.actor, Question(user_input, max_stm, ephemeral=True, fold=True))
     if max_blocks:
         long = await ask(call.actor, Question(user_input, max_blocks, MATTERS, ephemeral=False, fold=True))
+    best = max((hit.similarity for hit in long.hits), default=0.0) if long else 0.0
     prompt = enriched(
         user_input,
         [hit.memory for hit in short.hits] if short else [],
-        [hit.memory for hit in long.hits] if long else [],
+        [hit.memory for hit in long.hits if hit.similarity >= best / 2] if long else [],
         call.settings.prompt_tokens,
+        call.actor.zone,
     )
     failed = next((found.lexical_only for found in (short, long) if found and found.lexical_only), "")
     return Answer(prompt, LEXICAL_ONLY + failed if failed else "")
@@ -136,8 +144,10 @@ async def status(call: Call) -> Status:
     figures = await call.engine.upkeep.statistics(call.actor)
     mine = await call.engine.memories.page(call.actor, 1, ephemeral=True)
     failure = call.engine.embedding.failure
+    store = call.engine.store
+    trouble = store.trouble or ("" if store.writable else f"the store at {store.location} can only be read")
     return {
-        "status": "degraded" if failure or not call.engine.store.writable else "healthy",
+        "status": "degraded" if failure or trouble else "healthy",
         "version": API_VERSION,
         "memory_stats": {
             "total_blocks": figures.blocks,
@@ -152,6 +162,7 @@ async def status(call: Call) -> Status:
             "total": figures.memories,
             "reason": failure or figures.unembedded_reason,
         },
+        "storage": {"writable": not trouble, "reason": trouble},
     }
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from commonplace.domain.errors import StoreFailed, StoreReadOnly
+from commonplace.domain.errors import Invalid, StoreFailed, StoreReadOnly
 from commonplace.ports import Reading, Transaction
 from commonplace.storage.sqlite.connection import (
     connect,
@@ -54,6 +54,7 @@ class SqliteStore:
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="commonplace-reader")
         self._refusal = ""
         self._closed = False
+        self.trouble = ""
         self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True)
         self._writer = self._opened()
 
@@ -71,8 +72,17 @@ class SqliteStore:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
-        result: T = await asyncio.wrap_future(self._writing().submit(work))
+        try:
+            result: T = await asyncio.wrap_future(self._writing().submit(work))
+        except StoreFailed as failure:
+            self.trouble = failure.message
+            raise
+        self.trouble = ""
         return result
+
+    async def check(self) -> str:
+        with speaking_plainly(self._path):
+            return await asyncio.get_running_loop().run_in_executor(self._threads, self._damage)
 
     async def vacuum(self) -> None:
         """Rewrite the file without what was deleted, and drop the copies derived from it."""
@@ -80,8 +90,10 @@ class SqliteStore:
         await asyncio.wrap_future(self._writing().submit_apart(_vacuum))
 
     async def settle(self) -> None:
-        """Write the derived copies that make the next start fast, where enough has changed."""
+        """Let go of what was deleted, and write the copies that make the next start fast where enough has changed."""
         if self._writer is not None:
+            if self._writer.has_erased():
+                await asyncio.wrap_future(self._writer.submit_apart(_empty_log))
             await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, None)
 
     async def close(self) -> None:
@@ -173,6 +185,14 @@ class SqliteStore:
                 self._follower = Follower(self._folder if self._writer is not None else None)
             return self._follower
 
+    def _damage(self) -> str:
+        connection = self._taken()
+        try:
+            found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+        finally:
+            self._idle.put(connection)
+        return "" if found == ["ok"] else "; ".join(found)
+
     def _save_index(self, least: int | None) -> None:
         follower = self._follower
         if follower is not None:
@@ -182,6 +202,8 @@ class SqliteStore:
 
 def _make_private(folder: Path, path: Path) -> None:
     """The folder and the file, readable by their owner only; SQLite gives its other files the same mode."""
+    if folder.exists() and not folder.is_dir():
+        raise Invalid("data-dir", f"{folder} is a file; choose a folder")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Never opened once it exists: closing it would drop the locks that other connections of this process hold.
     with suppress(FileExistsError):
@@ -200,6 +222,11 @@ def _migrated(path: Path) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def _empty_log(connection: apsw.Connection) -> None:
+    """Pages of the file are wiped as they are freed; the log keeps older pages until it is emptied."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _vacuum(connection: apsw.Connection) -> None:

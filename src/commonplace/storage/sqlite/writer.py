@@ -47,6 +47,11 @@ class Writer:
     def submit(self, work: Work) -> Future[Any]:
         return self._queued(Job(work=work))
 
+    def has_erased(self) -> bool:
+        """Whether anything was deleted since this was last asked."""
+        erased, self._transaction.erased = self._transaction.erased, False
+        return erased
+
     def submit_apart(self, work: Apart) -> Future[Any]:
         """For what cannot run inside a transaction."""
         return self._queued(Job(apart=work))

@@ -24,6 +24,9 @@ from commonplace.storage.sqlite.reading import SqliteReading
 class SqliteTransaction(SqliteReading):
     """The Transaction port, on the writer's connection."""
 
+    erased = False
+    """Whether something was deleted since the log was last emptied."""
+
     def _do(self, name: str, /, **bindings: Any) -> None:
         self._connection.execute(queries()[name], bindings)
 
@@ -122,6 +125,7 @@ class SqliteTransaction(SqliteReading):
 
     def erase(self, memory: Memory, at: datetime) -> None:
         """Text, versions, vectors and full text go for good; the block keeps its hashes, sealed."""
+        self.erased = True
         self._do("clear_words", number=memory.number)
         self._do("erase", number=memory.number)
         row = self._one("block_of", memory=memory.id)
