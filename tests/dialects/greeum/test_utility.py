@@ -36,6 +36,15 @@ async def test_a_prompt_holds_the_memories_that_matter_and_the_input(talk: Conve
     assert prompt.index(SHORT_TERM) < prompt.index(LONG_TERM) < prompt.index(INPUT)
 
 
+@behaviour("greeum.generate_prompt.across_languages")
+async def test_a_prompt_holds_what_answers_in_another_language(talk: Conversation) -> None:
+    memory = "프로젝트 X의 데드라인이 2월 15일로 연기되었다"
+    await talk.call("add_memory", content=memory)
+    await talk.call("add_memory", content="Le chien de Marie s'appelle Filou.")
+    prompt = await talk.call("generate_prompt", user_input="when is the project due?", max_blocks=20)
+    assert any(memory in line for line in _lines(prompt, LONG_TERM))
+
+
 @behaviour("greeum.generate_prompt.max_blocks", "greeum.generate_prompt.max_stm")
 async def test_memories_are_bounded_by_number(local: Conversation) -> None:
     for number in range(7):
