@@ -83,7 +83,7 @@ def _promise(connection: apsw.Connection, *, writable: bool) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA cache_size = -16384")
+    connection.execute("PRAGMA cache_size = -6144")
     connection.execute("PRAGMA temp_store = MEMORY")
     if writable:
         _log_ahead(connection)

@@ -22,7 +22,7 @@ from commonplace.storage.vectors.index import NEVER, Entries, Index, Parts
 
 _SAVE_AFTER = 5000
 """Events between two copies on disk."""
-_STRETCH = 8192
+_STRETCH = 4096
 """Memories read in one go: bounds what building an index takes beside the index."""
 
 
@@ -102,6 +102,7 @@ class Follower:
     def _built(self, connection: apsw.Connection, followed: Followed) -> Index:
         self._saved_at = 0
         index = Index(followed.dimensions)
+        index.expect(*_sizes(connection, followed))
         _take_all(connection, index, followed)
         index.position = _last_event(connection)
         return index
@@ -166,6 +167,12 @@ def _rows(connection: apsw.Connection, query: str, bindings: Mapping[str, Any]) 
 
 def _is_writing(connection: apsw.Connection) -> bool:
     return connection.txn_state("main") == apsw.SQLITE_TXN_WRITE
+
+
+def _sizes(connection: apsw.Connection, followed: Followed) -> tuple[int, int]:
+    """How many memories there are, and how many vectors of this embedder."""
+    memories, vectors = _rows(connection, "index_sizes", {"embedder": followed.embedder})[0]
+    return int(memories), int(vectors)
 
 
 def _take_all(connection: apsw.Connection, index: Index, followed: Followed) -> None:

@@ -206,6 +206,9 @@ ORDER BY memory, part
 -- name: entries_among
 {entries} WHERE m.number IN (SELECT value FROM json_each(:numbers)) ORDER BY m.number
 
+-- name: index_sizes
+SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM vectors WHERE embedder = :embedder)
+
 -- name: entries_after
 {entries} WHERE m.number > :after ORDER BY m.number LIMIT :limit
 

@@ -35,7 +35,7 @@ class Columns:
 
     def extend(self, **rows: NDArray[Any]) -> None:
         added = len(next(iter(rows.values())))
-        self._reserve(self._size + added)
+        self.reserve(self._size + added)
         for name, values in rows.items():
             self._arrays[name][self._size : self._size + added] = values
         self._size += added
@@ -48,7 +48,8 @@ class Columns:
     def filled(self) -> dict[str, NDArray[Any]]:
         return {name: self[name].copy() for name in self._arrays}
 
-    def _reserve(self, rows: int) -> None:
+    def reserve(self, rows: int) -> None:
+        """Make room for so many rows, so that growing to them copies nothing more."""
         capacity = len(next(iter(self._arrays.values())))
         if rows <= capacity:
             return

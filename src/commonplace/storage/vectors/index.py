@@ -106,6 +106,11 @@ class Index:
 
     # Following the store
 
+    def expect(self, memories: int, parts: int) -> None:
+        """Make room at once for what is about to be put: growing step by step would need it twice."""
+        self._memories.reserve(memories)
+        self._parts.reserve(parts)
+
     def put(self, entries: Entries, parts: Parts, gone: NDArray[np.int64]) -> None:
         """Take these memories as they are now, and drop those that are gone."""
         self._put_entries(entries)
