@@ -4,6 +4,7 @@ import os
 import stat
 from pathlib import Path
 
+import apsw
 import pytest
 
 from commonplace.domain.chain import check
@@ -108,4 +109,21 @@ async def test_the_words_of_a_deleted_memory_leave_the_files_without_a_vacuum(fo
     await house.store.settle()
     assert traces(folder) == set()
     assert await contents(house) == ["another text stays"]
+    await house.store.close()
+
+
+async def test_a_reader_in_the_way_delays_the_wiping_but_no_writer(folder: Path) -> None:
+    house = await founded(opened(folder))
+    memory = await house.keep(FIRST)
+    reader = apsw.Connection(str(folder / FILE_NAME))
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM memories").get  # noqa: B018 (it takes hold of the log)
+    await house.store.write(lambda tx: tx.erase(memory, NOW))
+    await house.store.settle()
+    assert traces(folder)
+    await house.keep("written while the reader is there")
+    reader.execute("COMMIT")
+    reader.close()
+    await house.store.settle()
+    assert traces(folder) == set()
     await house.store.close()

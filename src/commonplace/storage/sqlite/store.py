@@ -92,8 +92,7 @@ class SqliteStore:
     async def settle(self) -> None:
         """Let go of what was deleted, and write the copies that make the next start fast where enough has changed."""
         if self._writer is not None:
-            if self._writer.has_erased():
-                await asyncio.wrap_future(self._writer.submit_apart(_empty_log))
+            await asyncio.wrap_future(self._writer.submit_apart(self._writer.empty_log))
             await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, None)
 
     async def close(self) -> None:
@@ -222,11 +221,6 @@ def _migrated(path: Path) -> apsw.Connection:
         connection.close()
         raise
     return connection
-
-
-def _empty_log(connection: apsw.Connection) -> None:
-    """Pages of the file are wiped as they are freed; the log keeps older pages until it is emptied."""
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _vacuum(connection: apsw.Connection) -> None:

@@ -13,10 +13,11 @@ from typing import Any
 import apsw
 
 from commonplace.domain.errors import StoreFailed
-from commonplace.storage.sqlite.connection import naming_the_cause, translated
+from commonplace.storage.sqlite.connection import PATIENCE_MS, naming_the_cause, translated
 from commonplace.storage.sqlite.writing import SqliteTransaction
 
 _LARGEST_GROUP = 256
+_BRIEFLY_MS = 200
 
 Work = Callable[[SqliteTransaction], Any]
 Apart = Callable[[apsw.Connection], Any]
@@ -47,14 +48,23 @@ class Writer:
     def submit(self, work: Work) -> Future[Any]:
         return self._queued(Job(work=work))
 
-    def has_erased(self) -> bool:
-        """Whether anything was deleted since this was last asked."""
-        erased, self._transaction.erased = self._transaction.erased, False
-        return erased
-
     def submit_apart(self, work: Apart) -> Future[Any]:
         """For what cannot run inside a transaction."""
         return self._queued(Job(apart=work))
+
+    def empty_log(self, connection: apsw.Connection) -> None:
+        """After a deletion: pages of the file are wiped as they are freed, but the log keeps older ones until emptied.
+
+        Readers of other processes may stand in the way. Writers must not wait for them: then it is for the next time.
+        """
+        if not self._transaction.erased:
+            return
+        connection.set_busy_timeout(_BRIEFLY_MS)
+        try:
+            busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get
+        finally:
+            connection.set_busy_timeout(PATIENCE_MS)
+        self._transaction.erased = bool(busy)
 
     def _queued(self, job: Job) -> Future[Any]:
         with self._door:
