@@ -148,7 +148,7 @@ def _checked(settings: Settings) -> Settings:
     _one_of("embedder", (settings.embedder,), EMBEDDERS)
     _one_of("log-level", (settings.log_level,), ("debug", "info", "warning", "error"))
     for name in ("http_port", "sse_port"):
-        _in_range(name, getattr(settings, name), 0, 65535)
+        _in_range(name, getattr(settings, name), 1, 65535)
     for name in ("ttl_short", "ttl_medium", "ttl_long"):
         _in_range(name, getattr(settings, name), 60, 2_592_000)
     _in_range("embedder_dimensions", settings.embedder_dimensions, 0, 2048)
