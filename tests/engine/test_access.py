@@ -53,6 +53,19 @@ async def test_an_unknown_a_revoked_and_an_expired_key_are_refused_alike(engine:
             await engine.access.authenticate(key)
 
 
+async def test_an_actor_is_current_as_long_as_its_credential_is(engine: Engine, owner: Actor, clock: Clock) -> None:
+    revoked = await engine.access.create_key("revoked", READ)
+    expiring = await engine.access.create_key("expiring", READ, expires_at=clock.now() + timedelta(days=1))
+    first, second = [await engine.access.authenticate(made.key) for made in (revoked, expiring)]
+    assert await engine.access.is_current(first)
+    assert await engine.access.is_current(second)
+    await engine.access.revoke_key("revoked")
+    assert not await engine.access.is_current(first)
+    clock.advance(timedelta(days=1))
+    assert not await engine.access.is_current(second)
+    assert await engine.access.is_current(owner)
+
+
 async def test_the_first_owner_key_is_made_once(engine: Engine) -> None:
     key = await engine.access.first_owner_key()
     assert key is not None

@@ -50,6 +50,17 @@ async def test_it_goes_on_while_the_embedder_is_broken(engine: Engine, owner: Ac
         await running
 
 
+async def test_who_has_embedded_everything_lets_others_at_it(
+    engine: Engine, owner: Actor, clock: Clock, embedder: Embedder
+) -> None:
+    embedder.broken = "down"
+    await engine.memories.remember(owner, Draft("kept"))
+    await engine.upkeep.embed_missing()
+    now = clock.now()
+    later = now + timedelta(minutes=1)
+    assert await engine.store.write(lambda tx: tx.lease("embedding", "somebody else", now, later))
+
+
 async def test_only_one_process_at_a_time_embeds(engine: Engine, owner: Actor, clock: Clock) -> None:
     now = clock.now()
     later = now + timedelta(minutes=1)

@@ -88,6 +88,39 @@ async def test_a_store_that_fails_is_a_storage_error(local: Conversation, folder
     assert body["details"]
 
 
+@behaviour("greeum.query_memory.long_texts")
+async def test_long_texts_are_cut_in_lists_and_whole_by_their_id(talk: Conversation) -> None:
+    word = unique()
+    long, short = f"{word} 가나다 " * 20_000, f"{word} short"
+    for content in (long, short):
+        await talk.call("add_memory", content=content, keywords=[], tags=[])
+    hits = {hit["content"][: len(short)]: hit for hit in await talk.call("query_memory", query=word, limit=5)}
+    cut = hits[long[: len(short)]]
+    assert cut["truncated"] is True
+    assert len(cut["content"].encode()) < 300_000
+    assert long.startswith(cut["content"])
+    assert "truncated" not in hits[short]
+    for blocks in ((await talk.call("search_time", query=f"today {word}"))["blocks"],):
+        assert sum(len(one["content"].encode()) for one in blocks) <= 300_000
+    assert (await talk.call("retrieve_memory", memory_id=cut["id"]))["content"] == long
+
+
+@behaviour("greeum.server_status.healthy")
+async def test_a_write_that_failed_shows_in_the_status_until_one_succeeds(local: Conversation, folder: Path) -> None:
+    await local.call("add_memory", content="before")
+    file = apsw.Connection(str(folder / "commonplace.db"))
+    file.execute("CREATE TRIGGER refuse BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'out of order'); END")
+    await local.refused("add_memory", content="refused")
+    file.execute("DROP TRIGGER refuse")
+    file.close()
+    status = await local.call("server_status")
+    assert (status["status"], status["storage"]["writable"]) == ("degraded", False)
+    assert status["storage"]["reason"]
+    await local.call("add_memory", content="kept")
+    status = await local.call("server_status")
+    assert (status["status"], status["storage"]) == ("healthy", {"writable": True, "reason": ""})
+
+
 @behaviour("greeum.errors.embedding_error", "greeum.errors.more_codes")
 @pytest.mark.parametrize(
     ("error", "code"),
