@@ -55,7 +55,12 @@ class Settings:
         "", "the time zone of phrases like 'yesterday', e.g. Asia/Seoul (default: this machine's)", metavar="ZONE"
     )
     embedder: str = _setting("use", f"what turns text into vectors: {', '.join(EMBEDDERS)}", metavar="NAME")
-    embedder_model: str = _setting("", "the model of that embedder (default: the embedder's usual one)", metavar="NAME")
+    embedder_model: str = _setting(
+        "",
+        "the model of that embedder; for sentence-transformers and fastembed also a folder that holds one, "
+        "for fastembed as model.onnx or onnx/model.onnx (default: the embedder's usual one)",
+        metavar="NAME",
+    )
     embedder_url: str = _setting("", "the base URL of an OpenAI-compatible endpoint, up to /v1", metavar="URL")
     embedder_key: str = _setting("", "the key for that endpoint (OPENAI_API_KEY serves too)", secret=True)
     embedder_dimensions: int = _setting(0, "ask the endpoint for vectors of this length, at most 2048", metavar="N")

@@ -8,6 +8,8 @@ from commonplace.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SHORT_KEY = 16
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+"""Addresses to listen on that no client can name, and what reaches them from this machine."""
 
 
 def welcome(settings: Settings, key: str | None) -> str:
@@ -29,7 +31,8 @@ def welcome(settings: Settings, key: str | None) -> str:
 
 
 def _addresses(settings: Settings) -> dict[str, str]:
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    reached = _EVERYWHERE.get(settings.host, settings.host)
+    host = f"[{reached}]" if ":" in reached else reached
     found = {}
     if "http" in settings.transport:
         found["http"] = f"http://{host}:{settings.http_port}/mcp"
@@ -39,7 +42,8 @@ def _addresses(settings: Settings) -> dict[str, str]:
 
 
 def _claude_line(kind: str, url: str, key: str) -> str:
-    return f'claude mcp add --transport {kind} commonplace {url} --header "Authorization: Bearer {key}"'
+    # For the user, in all his projects: by itself Claude Code would add it to the one in the current folder only.
+    return f'claude mcp add --transport {kind} commonplace {url} -s user --header "Authorization: Bearer {key}"'
 
 
 def _snippet(kind: str, url: str, key: str) -> str:

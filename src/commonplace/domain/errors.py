@@ -104,6 +104,58 @@ class AlreadyExists(CommonplaceError):
 
 
 @dataclass(eq=False)
+class Unseen(CommonplaceError):
+    """A change to something that the caller has not looked at, or not since it was changed."""
+
+    what: str
+    name: str
+    changed: bool
+
+    @property
+    def message(self) -> str:
+        why = "has changed since you read it" if self.changed else "was not read in this session"
+        return f"{self.what} {self.name!r} {why}"
+
+    @property
+    def remedy(self) -> str:
+        return "read it, then repeat the change"
+
+
+@dataclass(eq=False)
+class Stranding(CommonplaceError):
+    """A removal that would leave others without any path."""
+
+    name: str
+    stranded: tuple[str, ...]
+    more: int = 0
+
+    @property
+    def message(self) -> str:
+        more = f" and {self.more} more" if self.more else ""
+        return f"{self.name!r} has children that would be left without any path: {', '.join(self.stranded)}{more}"
+
+    @property
+    def remedy(self) -> str:
+        return "delete them first, or give them another path"
+
+
+@dataclass(eq=False)
+class Circular(CommonplaceError):
+    """A path that would lead from a memory back to itself."""
+
+    name: str
+    target: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.name!r} would lie below {self.target!r} itself: the tree would run in a circle"
+
+    @property
+    def remedy(self) -> str:
+        return "choose a place that is not below the target"
+
+
+@dataclass(eq=False)
 class ChainBroken(CommonplaceError):
     """The tamper-evident chain does not add up at a block."""
 

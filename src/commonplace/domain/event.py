@@ -19,6 +19,9 @@ class EventKind(StrEnum):
     EXPIRED = "expired"
     EMBEDDED = "embedded"
     LINKED = "linked"
+    PLANTED = "planted"
+    ADJUSTED = "adjusted"
+    PRUNED = "pruned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +49,16 @@ class Event:
     memory_number: int
     collection: int
     detail: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What one caller did in one go, in figures."""
+
+    name: str
+    by: Author
+    """The first who acted in it, by the tool used last."""
+    began_at: datetime
+    ended_at: datetime
+    changes: int
+    memories: int

@@ -10,7 +10,7 @@ _PIECE = re.compile(
 )
 
 
-def normalised(form: Literal["NFC", "NFKC"], text: str) -> str:
+def normalised(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
     """In pieces, because the time for one long run of combining marks grows with the square of its length."""
     if text.isascii():
         return text

@@ -11,8 +11,13 @@ from commonplace.engine.access import Access
 from commonplace.engine.chain import Chain
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.events import Events
+from commonplace.engine.history import History
+from commonplace.engine.literal import Literal
 from commonplace.engine.memories import Memories
+from commonplace.engine.paths import Paths
 from commonplace.engine.recall import Recall
+from commonplace.engine.sight import Sight
+from commonplace.engine.undo import Undo
 from commonplace.engine.upkeep import Upkeep
 from commonplace.ports import Clock, Embedder, Store
 
@@ -29,6 +34,11 @@ class Engine:
     access: Access
     memories: Memories
     recall: Recall
+    literal: Literal
+    paths: Paths
+    sight: Sight
+    history: History
+    undo: Undo
     chain: Chain
     events: Events
     upkeep: Upkeep
@@ -48,6 +58,7 @@ def assemble(store: Store, embedder: Embedder, clock: Clock, zone: ZoneInfo, own
     embedding = Embedding(embedder)
     memories = Memories(store, embedding, clock)
     recall = Recall(store, embedding, clock)
+    paths = Paths(store, memories, embedding, clock)
     return Engine(
         store=store,
         clock=clock,
@@ -55,6 +66,11 @@ def assemble(store: Store, embedder: Embedder, clock: Clock, zone: ZoneInfo, own
         access=Access(store, clock, zone, owner_key),
         memories=memories,
         recall=recall,
+        literal=Literal(store, clock),
+        paths=paths,
+        sight=Sight(),
+        history=History(store, memories, clock),
+        undo=Undo(store, memories, paths, embedding, clock),
         chain=Chain(store),
         events=Events(store),
         upkeep=Upkeep(store, embedding, memories, recall, clock),

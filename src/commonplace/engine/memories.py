@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.chain import forge
-from commonplace.domain.errors import Forbidden, Invalid, NotFound
+from commonplace.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, MemoryId, uuid7
 from commonplace.domain.link import Link
 from commonplace.domain.memory import Author, Change, Draft, Ephemeral, Memory, Version
+from commonplace.engine import trees
 from commonplace.engine.access import changeable, readable
 from commonplace.engine.embedding import Embedding
 from commonplace.ports import Clock, Page, Prints, Reading, Store, Transaction
@@ -44,11 +45,12 @@ class Memories:
     async def remember(self, actor: Actor, draft: Draft) -> Memory:
         """Keep a text. When this returns, it is on disk."""
         require(actor, Permission.WRITE)
-        draft = _checked(draft)
+        draft = checked(draft)
         prints = await self._embedding.prints(draft.content)
-        return await self._store.write(lambda tx: self._remember(tx, actor, draft, prints))
+        return await self._store.write(lambda tx: self.remember_in(tx, actor, draft, prints))
 
-    def _remember(self, tx: Transaction, actor: Actor, draft: Draft, prints: Prints) -> Memory:
+    def remember_in(self, tx: Transaction, actor: Actor, draft: Draft, prints: Prints) -> Memory:
+        """The same, as part of a larger change. The draft is checked, its prints are made."""
         now = self._clock.now()
         home = tx.home(actor.user)
         if home not in changeable(tx, actor, now).collections:
@@ -131,19 +133,33 @@ class Memories:
 
         return await self._store.read(work)
 
-    async def revise(self, actor: Actor, reference: Reference, change: Change) -> Memory:
-        """Change what is named; what it was stays as a version."""
-        require(actor, Permission.WRITE)
-        change = _checked_change(change)
-        prints = None if change.content is None else await self._embedding.prints(change.content)
-        return await self._store.write(lambda tx: self._revise(tx, actor, reference, change, prints))
-
-    def _revise(
-        self, tx: Transaction, actor: Actor, reference: Reference, change: Change, prints: Prints | None
+    async def revise(
+        self, actor: Actor, reference: Reference, change: Change, *, expected: int | None = None
     ) -> Memory:
+        """Change what is named; what it was stays as a version. With an expected version, only if it is still that."""
+        require(actor, Permission.WRITE)
+        change = checked_change(change)
+        prints = await self.prints_of(change)
+        return await self._store.write(lambda tx: self.revise_in(tx, actor, reference, change, prints, expected))
+
+    async def prints_of(self, change: Change) -> Prints | None:
+        return None if change.content is None else await self._embedding.prints(change.content)
+
+    def revise_in(
+        self,
+        tx: Transaction,
+        actor: Actor,
+        reference: Reference,
+        change: Change,
+        prints: Prints | None,
+        expected: int | None = None,
+    ) -> Memory:
+        """The same, as part of a larger change."""
         now = self._clock.now()
         among = changeable(tx, actor, now)
         memory = _found(tx, reference, among)
+        if expected is not None and memory.version != expected:
+            raise Conflict("memory", str(reference))
         tx.revise(memory, change, actor.author, now, prints)
         detail = {"fields": list(change.fields), "version": memory.version + 1}
         tx.record(_happening(EventKind.REVISED, memory, actor.author, now, detail))
@@ -164,7 +180,7 @@ class Memories:
         if ttl is None and memory.block is None:
             memory = _sealed(tx, memory, now)
         kind = EventKind.EXTENDED if ttl else EventKind.PROMOTED
-        tx.record(_happening(kind, memory, actor.author, now))
+        tx.record(_happening(kind, memory, actor.author, now, _end_before(memory)))
         return _found(tx, reference, among)
 
     async def forget(self, actor: Actor, reference: Reference, *, ephemeral: bool | None = None) -> Memory:
@@ -175,9 +191,16 @@ class Memories:
     def _forget(self, tx: Transaction, actor: Actor, reference: Reference, ephemeral: bool | None) -> Memory:
         now = self._clock.now()
         memory = _found(tx, reference, replace(changeable(tx, actor, now), ephemeral=ephemeral))
-        tx.erase(memory, now)
-        tx.record(_happening(EventKind.FORGOTTEN, memory, actor.author, now))
+        self.erase_in(tx, memory, actor.author, now)
         return memory
+
+    def erase_in(
+        self, tx: Transaction, memory: Memory, by: Author, now: datetime, kind: EventKind = EventKind.FORGOTTEN
+    ) -> None:
+        """What stood below it stays, as orphans."""
+        trees.let_go_of_children(tx, memory.number, now)
+        tx.erase(memory, now)
+        tx.record(_happening(kind, memory, by, now))
 
     async def sweep(self, actor: Actor | None = None) -> int:
         """Remove what has ended, everywhere or where the actor may; how many there were."""
@@ -195,8 +218,7 @@ class Memories:
         ended = tx.expired(collections, now, SWEEP_SIZE)
         for memory in ended:
             author = actor.author if actor else memory.author
-            tx.erase(memory, now)
-            tx.record(_happening(EventKind.EXPIRED, memory, author, now))
+            self.erase_in(tx, memory, author, now, EventKind.EXPIRED)
         return len(ended)
 
 
@@ -215,6 +237,12 @@ def _sealed(tx: Transaction, memory: Memory, now: datetime) -> Memory:
     return replace(memory, block=block.index)
 
 
+def _end_before(memory: Memory) -> dict[str, object]:
+    """What history needs to put an end back."""
+    before = memory.ephemeral
+    return {} if before is None else {"ttl": before.ttl.total_seconds(), "ended_at": before.ends_at.isoformat()}
+
+
 def _happening(
     kind: EventKind,
     memory: Memory,
@@ -226,7 +254,8 @@ def _happening(
     return Happening(kind, now, by, memory.id, memory.number, memory.home, block | (detail or {}))
 
 
-def _checked(draft: Draft) -> Draft:
+def checked(draft: Draft) -> Draft:
+    """The draft in its kept form, or Invalid."""
     return replace(
         draft,
         content=limits.content(draft.content),
@@ -238,7 +267,8 @@ def _checked(draft: Draft) -> Draft:
     )
 
 
-def _checked_change(change: Change) -> Change:
+def checked_change(change: Change) -> Change:
+    """The change in its kept form, or Invalid."""
     if not change.fields:
         raise Invalid("change", "there is nothing to change: give at least one field")
     return replace(

@@ -1,4 +1,4 @@
-"""The SQL of queries.sql, by name."""
+"""The SQL of the .sql files beside this one, by name."""
 
 import re
 from functools import cache
@@ -10,8 +10,8 @@ _HEADING = re.compile(r"^-- (name|fragment): (\w+)$", re.MULTILINE)
 @cache
 def queries() -> dict[str, str]:
     """Every named query, with the fragments it includes put in."""
-    text = files(__package__).joinpath("queries.sql").read_text(encoding="utf-8")
-    _, *pieces = _HEADING.split(text)
+    folder = [file for file in files(__package__).iterdir() if file.name.endswith(".sql")]
+    _, *pieces = _HEADING.split("\n".join(file.read_text(encoding="utf-8") for file in folder))
     entries = list(zip(pieces[::3], pieces[1::3], pieces[2::3], strict=True))
     fragments = {name: body.strip() for kind, name, body in entries if kind == "fragment"}
     return {name: _filled(body, fragments) for kind, name, body in entries if kind == "name"}

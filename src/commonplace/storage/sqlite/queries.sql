@@ -328,6 +328,29 @@ WHERE number > :after
 ORDER BY number
 LIMIT :limit
 
+-- name: sessions
+SELECT session, min(user), min(credential), max(tool), min(at), max(at), count(*), count(DISTINCT memory)
+FROM events
+WHERE kind <> 'embedded' AND session <> '' AND collection IN (SELECT value FROM json_each(:collections))
+GROUP BY session
+ORDER BY max(number) DESC
+LIMIT :limit
+
+-- name: events_of
+SELECT number, kind, at, user, credential, session, tool, memory, memory_number, collection, detail
+FROM events
+WHERE session = :session AND number > :after AND kind <> 'embedded'
+AND collection IN (SELECT value FROM json_each(:collections))
+ORDER BY number
+LIMIT :limit
+
+-- name: events_about
+SELECT number, kind, at, user, credential, session, tool, memory, memory_number, collection, detail
+FROM events
+WHERE memory = :memory AND kind <> 'embedded'
+ORDER BY number DESC
+LIMIT :limit
+
 -- name: changed_since
 SELECT DISTINCT memory_number FROM events WHERE number > :after
 

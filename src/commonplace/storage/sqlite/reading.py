@@ -15,15 +15,16 @@ from commonplace.domain.access import Holding
 from commonplace.domain.chain import Block, Witness
 from commonplace.domain.credential import Credential, User
 from commonplace.domain.errors import NotFound
-from commonplace.domain.event import Event
+from commonplace.domain.event import Event, Session
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId, UserId
 from commonplace.domain.link import Link
 from commonplace.domain.memory import Memory, Version
 from commonplace.language.terms import Term
-from commonplace.ports import Facts, LexicalHits, Page, Scan, Statistics
+from commonplace.ports import Facts, LexicalHits, Page, PathReading, Scan, Statistics
 from commonplace.storage.sqlite import lexical, rows
-from commonplace.storage.sqlite.queries import queries
+from commonplace.storage.sqlite.paths import SqlitePathReading
+from commonplace.storage.sqlite.statements import Statements
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,24 +39,21 @@ _GLANCE = 4
 _NO_LIMIT = -1
 
 
-class SqliteReading:
+class SqliteReading(Statements):
     """The Reading port over one connection, inside one transaction."""
 
     def __init__(
         self, connection: apsw.Connection, follower: Callable[[], Follower], path: Path, fingerprint: str
     ) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._follower = follower
         self._path = path
         self._fingerprint = fingerprint
         self._passed: tuple[tuple[Filter, int, int], NDArray[np.bool_]] | None = None
 
-    def _all(self, name: str, /, **bindings: Any) -> list[tuple[Any, ...]]:
-        return list(self._connection.execute(queries()[name], bindings))
-
-    def _one(self, name: str, /, **bindings: Any) -> tuple[Any, ...] | None:
-        row: tuple[Any, ...] | None = self._connection.execute(queries()[name], bindings).fetchone()
-        return row
+    @property
+    def paths(self) -> PathReading:
+        return SqlitePathReading(self._connection)
 
     # Who
 
@@ -157,6 +155,18 @@ class SqliteReading:
     def events(self, after: int, limit: int) -> Sequence[Event]:
         return [rows.event(row) for row in self._all("events", after=after, limit=limit)]
 
+    def sessions(self, collections: frozenset[int], limit: int) -> Sequence[Session]:
+        chosen = rows.numbers_json(sorted(collections))
+        return [rows.session(row) for row in self._all("sessions", collections=chosen, limit=limit)]
+
+    def events_of(self, session: str, collections: frozenset[int], limit: int, after: int = 0) -> Sequence[Event]:
+        chosen = rows.numbers_json(sorted(collections))
+        found = self._all("events_of", session=session, collections=chosen, after=after, limit=limit)
+        return [rows.event(row) for row in found]
+
+    def events_about(self, memory: MemoryId, limit: int) -> Sequence[Event]:
+        return [rows.event(row) for row in self._all("events_about", memory=memory, limit=limit)]
+
     # Finding
 
     def lexical(self, terms: Sequence[Term], among: Filter, limit: int) -> LexicalHits:
@@ -233,7 +243,7 @@ class SqliteReading:
 
     def facts(self, numbers: Iterable[int]) -> Mapping[int, Facts]:
         wanted = list(numbers)
-        uses = dict(self._all("uses", numbers=rows.numbers_json(wanted)))
+        uses: dict[int, int] = dict(self._all("uses", numbers=rows.numbers_json(wanted)))
         with self._index() as index:
             known = index.facts(wanted)
         return {number: Facts(importance, created, uses.get(number, 0)) for number, importance, created in known}

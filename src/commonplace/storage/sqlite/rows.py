@@ -8,7 +8,7 @@ from typing import Any
 from commonplace.domain.access import Holding, Permission, Right
 from commonplace.domain.chain import Block, Witness
 from commonplace.domain.credential import Credential, User
-from commonplace.domain.event import Event, EventKind, Happening
+from commonplace.domain.event import Event, EventKind, Happening, Session
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.link import Link, LinkKind
@@ -116,6 +116,10 @@ def link(row: Row) -> Link:
 def event(row: Row) -> Event:
     by = Author(*row[3:7])
     return Event(row[0], EventKind(row[1]), moment(row[2]), by, row[7], row[8], row[9], json.loads(row[10]))
+
+
+def session(row: Row) -> Session:
+    return Session(row[0], Author(row[1], row[2], row[0], row[3]), moment(row[4]), moment(row[5]), row[6], row[7])
 
 
 def author_bindings(author: Author) -> dict[str, Any]:

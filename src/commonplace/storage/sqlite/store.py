@@ -225,6 +225,8 @@ def _migrated(path: Path) -> apsw.Connection:
 
 def _vacuum(connection: apsw.Connection) -> None:
     connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+    connection.execute("INSERT INTO letters (letters) VALUES ('optimize')")
+    connection.execute("INSERT INTO names (names) VALUES ('optimize')")
     connection.execute("VACUUM")
     busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get
     if busy:

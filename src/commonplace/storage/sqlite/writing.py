@@ -15,9 +15,9 @@ from commonplace.domain.event import Happening
 from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 from commonplace.domain.link import Link
 from commonplace.domain.memory import Author, Change, Ephemeral, Memory
-from commonplace.ports import Prints
+from commonplace.ports import PathWriting, Prints
 from commonplace.storage.sqlite import rows
-from commonplace.storage.sqlite.queries import queries
+from commonplace.storage.sqlite.paths import SqlitePathWriting
 from commonplace.storage.sqlite.reading import SqliteReading
 
 
@@ -27,11 +27,9 @@ class SqliteTransaction(SqliteReading):
     erased = False
     """Whether something was deleted since the log was last emptied."""
 
-    def _do(self, name: str, /, **bindings: Any) -> None:
-        self._connection.execute(queries()[name], bindings)
-
-    def _returned(self, name: str, /, **bindings: Any) -> int:
-        return int(self._connection.execute(queries()[name], bindings).get)
+    @property
+    def paths(self) -> PathWriting:
+        return SqlitePathWriting(self._connection)
 
     # Who
 

@@ -1,0 +1,120 @@
+"""What memories were, and what a session did to them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from commonplace.domain.event import Event
+from commonplace.domain.identifiers import MemoryId
+from commonplace.domain.memory import Change, Memory, Version
+
+_FIELDS = ("content", "tags", "keywords", "category", "importance", "metadata", "content_type")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two states of a memory side by side."""
+
+    old: Version
+    new: Version
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """What differs."""
+        return tuple(name for name in _FIELDS if getattr(self.old, name) != getattr(self.new, name))
+
+    def lines(self, context: int = 3) -> list[str]:
+        """The texts as a unified diff."""
+        names = (f"version {self.old.number}", f"version {self.new.number}")
+        old, new = self.old.content.splitlines(), self.new.content.splitlines()
+        return list(difflib.unified_diff(old, new, *names, n=context, lineterm=""))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A change of a session, with as much of the memory as is left to show."""
+
+    event: Event
+    glimpse: str
+    address: str = ""
+
+
+class Remedy(StrEnum):
+    """What takes a change back."""
+
+    RESTORED = "restored"
+    REMOVED = "removed"
+    UNPLANTED = "path removed"
+    REPLANTED = "path put back"
+    RELABELLED = "labels put back"
+    END_PUT_BACK = "end put back"
+    LEFT = "left alone"
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """One change taken back, or left alone and why."""
+
+    remedy: Remedy
+    memory: MemoryId
+    subject: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What became of the changes of a session."""
+
+    session: str
+    steps: tuple[Undoing, ...]
+
+    @property
+    def left(self) -> tuple[Undoing, ...]:
+        return tuple(step for step in self.steps if step.remedy is Remedy.LEFT)
+
+
+def state(memory: Memory) -> Version:
+    """The present, in the form of what was before."""
+    return Version(
+        memory=memory.id,
+        number=memory.version,
+        content=memory.content,
+        content_type=memory.content_type,
+        tags=memory.tags,
+        keywords=memory.keywords,
+        category=memory.category,
+        importance=memory.importance,
+        metadata=memory.metadata,
+        author=memory.reviser,
+        made_at=memory.revised_at,
+    )
+
+
+def restoring(version: Version) -> Change:
+    """The change that makes a memory what it was."""
+    return Change(**{name: getattr(version, name) for name in _FIELDS})
+
+
+def same(one: Version, other: Version) -> bool:
+    return not Comparison(one, other).fields
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Which state a memory had before a session, or why that cannot be told; neither where the session made it."""
+
+    before: Version | None = None
+    obstacle: str = ""
+
+
+def before_session(states: Sequence[Version], session: str) -> Verdict:
+    """Judge by the states of a memory, oldest first, whether a session's part in it can be taken back."""
+    first = next(at for at, one in enumerate(states) if one.author.session == session)
+    if first and same(states[-1], states[first - 1]):
+        return Verdict(states[-1])
+    if any(one.author.session != session for one in states[first:]):
+        return Verdict(obstacle="it was changed later by someone else")
+    return Verdict(states[first - 1] if first else None)

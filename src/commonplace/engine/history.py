@@ -1,0 +1,96 @@
+"""The verbs on what was: see, compare and restore the states of a memory; see a session's changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from commonplace.domain import limits
+from commonplace.domain.access import Actor, Permission, Right, reach, require
+from commonplace.domain.errors import NotFound
+from commonplace.domain.event import Event, Session
+from commonplace.domain.history import Comparison, Done, restoring, state
+from commonplace.domain.memory import Memory, Version
+from commonplace.engine import trees
+from commonplace.engine.access import readable
+from commonplace.engine.memories import Memories, Reference
+from commonplace.ports import Clock, Reading, Store
+
+MOST_SESSIONS = 1000
+MOST_CHANGES = 20_000
+_GLIMPSE = 80
+
+
+class History:
+    """Every change of a memory is kept; nothing here forgets."""
+
+    def __init__(self, store: Store, memories: Memories, clock: Clock) -> None:
+        self._store = store
+        self._memories = memories
+        self._clock = clock
+
+    async def states(self, actor: Actor, reference: Reference) -> list[Version]:
+        """What the memory was after each change, oldest first; the last is what it is."""
+        past = await self._memories.history(actor, reference)
+        now = await self._memories.get(actor, reference)
+        # Two looks: a change in between makes the past one longer than the present says, never shorter.
+        return [*(version for version in past if version.number < now.version), state(now)]
+
+    async def compare(self, actor: Actor, reference: Reference, old: int, new: int) -> Comparison:
+        """Two states side by side."""
+        states = await self.states(actor, reference)
+        return Comparison(_numbered(states, old), _numbered(states, new))
+
+    async def restore(self, actor: Actor, reference: Reference, number: int) -> Memory:
+        """Make the memory what it was, as a new version: what it is now is kept too."""
+        states = await self.states(actor, reference)
+        wanted, current = _numbered(states, number), states[-1]
+        if wanted is current:
+            return await self._memories.get(actor, reference)
+        return await self._memories.revise(actor, reference, restoring(wanted), expected=current.number)
+
+    async def sessions(self, actor: Actor, limit: int) -> Sequence[Session]:
+        """Who changed what lately, the latest first, where the actor may read."""
+        require(actor, Permission.READ)
+        limits.within("limit", limit, 1, MOST_SESSIONS)
+        return await self._store.read(lambda tx: tx.sessions(_reach(tx, actor), limit))
+
+    async def changes(self, actor: Actor, session: str) -> list[Done]:
+        """Everything a session did, in order, where the actor may read."""
+        require(actor, Permission.READ)
+        now = self._clock.now()
+
+        def work(tx: Reading) -> list[Done]:
+            events = tx.events_of(session, _reach(tx, actor), MOST_CHANGES)
+            if not events:
+                raise NotFound("session", session)
+            return _shown(tx, actor, events, {m.number: m for m in _memories(tx, actor, events, now)})
+
+        return await self._store.read(work)
+
+
+def _memories(tx: Reading, actor: Actor, events: Sequence[Event], now: datetime) -> Sequence[Memory]:
+    numbers = sorted({event.memory_number for event in events})
+    return tx.memories(numbers, readable(tx, actor, now))
+
+
+def _shown(tx: Reading, actor: Actor, events: Sequence[Event], memories: dict[int, Memory]) -> list[Done]:
+    ways = trees.ways_to(tx, tx.home(actor.user), list(memories))
+    shown = []
+    for event in events:
+        memory = memories.get(event.memory_number)
+        address = ways.first(event.memory_number)
+        glimpse = " ".join(memory.content[: _GLIMPSE * 2].split())[:_GLIMPSE] if memory else ""
+        shown.append(Done(event, glimpse, str(address) if address else ""))
+    return shown
+
+
+def _reach(tx: Reading, actor: Actor) -> frozenset[int]:
+    return reach(actor, Right.READ, tx.holdings(actor.user))
+
+
+def _numbered(states: Sequence[Version], number: int) -> Version:
+    for one in states:
+        if one.number == number:
+            return one
+    raise NotFound("version", f"{number}; there are 1 to {states[-1].number}")

@@ -1,0 +1,40 @@
+"""Literal search: nothing in what is sought means anything but itself."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from commonplace.domain.unicode import normalised
+from commonplace.language.scripts import Script, runs
+from commonplace.language.terms import Term
+
+SHORTEST = 3
+"""Of a passage that the index of letters can find: it knows every three letters that stand together."""
+LONGEST = 200
+"""A longer passage is looked up by its beginning and then compared."""
+
+_BY_CHARACTER = frozenset({Script.HAN, Script.KANA, Script.HANGUL, Script.UNSPACED})
+
+
+def phrase(passage: str) -> str:
+    """A passage for the index of letters, composed and decomposed where that differs."""
+    begin = passage[:LONGEST]
+    forms = dict.fromkeys((begin, normalised("NFC", begin), normalised("NFD", begin)))
+    return " OR ".join('"' + form.replace('"', '""') + '"' for form in forms if len(form) >= SHORTEST)
+
+
+def characters(terms: Sequence[Term], passage: str) -> str:
+    """One or two characters of a script without spaces, for the index of words; empty for anything else."""
+    stretches = list(runs(passage, {Script.KANA: Script.HAN}))
+    if [run for script, run in stretches if script in _BY_CHARACTER] != [passage] or len(terms) != 1:
+        return ""
+    return f'"{terms[0].text}"' + ("*" if terms[0].prefix else "")
+
+
+def patterns(passage: str) -> dict[str, Any]:
+    """For LIKE, which itself knows upper and lower case in ASCII only."""
+    return {"pattern": _pattern(passage.lower()), "other": _pattern(passage.upper())}
+
+
+def _pattern(passage: str) -> str:
+    escaped = passage.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

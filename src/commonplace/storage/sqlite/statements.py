@@ -1,0 +1,33 @@
+"""Running the named queries on one connection."""
+
+from typing import Any
+
+import apsw
+
+from commonplace.storage.sqlite.queries import queries
+
+Row = tuple[Any, ...]
+
+
+class Statements:
+    """What everything that speaks SQL here is made of."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+
+    def _all(self, name: str, /, **bindings: Any) -> list[Row]:
+        return list(self._connection.execute(queries()[name], bindings))
+
+    def _one(self, name: str, /, **bindings: Any) -> Row | None:
+        row: Row | None = self._connection.execute(queries()[name], bindings).fetchone()
+        return row
+
+    def _single(self, name: str, /, **bindings: Any) -> Any:
+        """The first value of the first row."""
+        return self._connection.execute(queries()[name], bindings).get
+
+    def _do(self, name: str, /, **bindings: Any) -> None:
+        self._connection.execute(queries()[name], bindings)
+
+    def _returned(self, name: str, /, **bindings: Any) -> int:
+        return int(self._single(name, **bindings))
