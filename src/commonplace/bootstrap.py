@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from commonplace.dialects._dialect import Dialect
 from commonplace.dialects.greeum import greeum
+from commonplace.dialects.nocturne import nocturne
 from commonplace.domain.errors import Invalid
 from commonplace.engine import Engine, assemble
 from commonplace.models.use import UniversalSentenceEncoder
@@ -17,7 +18,7 @@ from commonplace.ports import Clock, Embedder, Store
 from commonplace.settings import Settings
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
-DIALECTS: Mapping[str, Dialect] = {"greeum": greeum}
+DIALECTS: Mapping[str, Dialect] = {"greeum": greeum, "nocturne": nocturne}
 
 _OPENAI_URL = "https://api.openai.com/v1"
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"

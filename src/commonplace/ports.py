@@ -15,6 +15,7 @@ from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import CollectionId, CredentialId, MemoryId, UserId
 from commonplace.domain.link import Link
 from commonplace.domain.memory import Author, Change, Ephemeral, Memory, Version
+from commonplace.domain.outline import Stem
 from commonplace.domain.path import Amendment, Branch, Path, Place
 from commonplace.domain.ranking import Scale
 from commonplace.language.terms import Term
@@ -136,7 +137,7 @@ class PathReading(Protocol):
 
     def trees_with(self, memory: int) -> Sequence[int]: ...
     def after(self, tree: int, number: int, among: Filter, limit: int) -> Sequence[Branch]: ...
-    def count(self, tree: int, among: Filter) -> int: ...
+    def stems(self, tree: int, among: Filter) -> Sequence[Stem]: ...
     def ways(self, tree: int, memories: Iterable[int]) -> Sequence[Path]:
         """Every path on the way from a root down to these memories, the first to choose first."""
         ...

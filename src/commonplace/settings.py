@@ -13,9 +13,16 @@ from pathlib import Path
 from typing import Any, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from commonplace.domain.address import address
 from commonplace.domain.errors import Invalid
 
 PREFIX = "COMMONPLACE_"
+_BORROWED = {
+    "embedder_key": "OPENAI_API_KEY",
+    "core_memory_uris": "CORE_MEMORY_URIS",
+    "valid_domains": "VALID_DOMAINS",
+}
+"""Variables that users of other programs have set already; our own names come first."""
 TRANSPORTS = ("stdio", "http", "sse")
 EMBEDDERS = ("use", "openai", "ollama", "sentence-transformers", "fastembed")
 _KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
@@ -69,6 +76,13 @@ class Settings:
     ttl_medium: int = _setting(86400, "greeum: the same for type medium", metavar="S")
     ttl_long: int = _setting(604800, "greeum: the same for type long", metavar="S")
     prompt_tokens: int = _setting(2000, "greeum: about how many tokens generate_prompt may add", metavar="N")
+    core_memory_uris: tuple[str, ...] = _setting(
+        (), "nocturne: the addresses that system://boot reads, e.g. core://agent,core://my_user", metavar="URIS"
+    )
+    valid_domains: tuple[str, ...] = _setting(
+        ("core", "writer", "game", "notes"), "nocturne: the domains that addresses may begin with", metavar="NAMES"
+    )
+    boot_tokens: int = _setting(8000, "nocturne: about how many tokens system://boot may take", metavar="N")
     log_level: str = _setting("warning", "what goes to the log on stderr: debug, info, warning, error", metavar="LEVEL")
 
     @property
@@ -102,9 +116,8 @@ def variable(name: str) -> str:
 def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     names = (f.name for f in dataclasses.fields(Settings))
     found = {name: environment[variable(name)] for name in names if variable(name) in environment}
-    if "embedder_key" not in found and "OPENAI_API_KEY" in environment:
-        found["embedder_key"] = environment["OPENAI_API_KEY"]
-    return found
+    borrowed = {name: environment[other] for name, other in _BORROWED.items() if other in environment}
+    return borrowed | found
 
 
 def _from_file(file: str | None) -> dict[str, Any]:
@@ -158,6 +171,8 @@ def _checked(settings: Settings) -> Settings:
         _in_range(name, getattr(settings, name), 60, 2_592_000)
     _in_range("embedder_dimensions", settings.embedder_dimensions, 0, 2048)
     _in_range("prompt_tokens", settings.prompt_tokens, 100, 1_000_000)
+    _in_range("boot_tokens", settings.boot_tokens, 500, 1_000_000)
+    _check_domains(settings)
     if not settings.ttl_short < settings.ttl_medium < settings.ttl_long:
         raise Invalid("ttl-short", "the three TTLs must grow: short < medium < long")
     try:
@@ -165,6 +180,14 @@ def _checked(settings: Settings) -> Settings:
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise Invalid("timezone", f"{settings.timezone!r} is not a time zone; write it like Asia/Seoul") from error
     return settings
+
+
+def _check_domains(settings: Settings) -> None:
+    for name in settings.valid_domains:
+        if not name.replace("_", "a").replace("-", "a").isalnum() or not name[:1].isalpha():
+            raise Invalid("valid-domains", f"{name!r} cannot begin an address: use letters and digits")
+    for uri in settings.core_memory_uris:
+        address(uri, "core-memory-uris")
 
 
 def _one_of(name: str, values: tuple[str, ...], allowed: tuple[str, ...]) -> None:

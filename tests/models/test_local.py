@@ -71,10 +71,11 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "model.onnx").write_bytes(b"weights")
-    (tmp_path / "1_Pooling").mkdir()
-    (tmp_path / "1_Pooling" / "config.json").write_text('{"pooling_mode": "cls"}')
-    return tmp_path
+    folder = tmp_path / "model"
+    (folder / "1_Pooling").mkdir(parents=True)
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode": "cls"}')
+    (folder / "model.onnx").write_bytes(b"weights")
+    return folder
 
 
 @pytest.mark.usefixtures("packages")

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Annotated, Any, Generic, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
 
@@ -21,6 +21,8 @@ from commonplace.settings import Settings
 T = TypeVar("T")
 Body = Mapping[str, Any]
 Progress = Callable[[int, int], Awaitable[None]]
+EVERYTHING = "*"
+"""In place of the addresses that were touched: any of them may have been."""
 
 
 def _whole(value: Any) -> Any:
@@ -51,6 +53,12 @@ class Call:
     actor: Actor
     settings: Settings
     progress: Progress
+
+
+class Prose(str):
+    """An answer that is nothing but text: it is sent as it is, without an object beside it."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ class Tool:
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
-        if self.answers is None:
+        if self.answers in (None, Prose):
             return None
         schema = _plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
         definitions = schema.pop("$defs", None)
@@ -149,6 +157,10 @@ class Resource:
     aliases: Sequence[str] = ()
 
     @property
+    def mime_type(self) -> str:
+        return "text/plain" if get_type_hints(self.function).get("return") is Prose else "application/json"
+
+    @property
     def is_template(self) -> bool:
         return "{" in self.uri
 
@@ -162,12 +174,41 @@ class Resource:
                 return ""
         return None
 
-    def forms(self, variable: str) -> list[str]:
-        """Every address under which this is read, for one value of its variable part."""
-        return [form.partition("{")[0] + variable for form in (self.uri, *self.aliases)]
+    def named(self, variable: str) -> str:
+        """Its address proper, for one value of its variable part."""
+        return self.uri.partition("{")[0] + variable
 
 
-def _touches_nothing(event: Event) -> Iterable[str]:
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A memory as a listing of resources shows it."""
+
+    uri: str
+    name: str
+    description: str = ""
+    weight: float | None = None
+    """From 0 to 1: how much it matters."""
+
+
+class Shelf(Protocol):
+    """Resources that are memories: as many as there are, under addresses of their own."""
+
+    def templates(self, settings: Settings) -> Sequence[Shelved]: ...
+
+    async def page(self, call: Call, cursor: str) -> tuple[Sequence[Shelved], str]:
+        """Some of them, and where the next page begins; empty when there is none."""
+        ...
+
+    async def read(self, call: Call, uri: str) -> Prose:
+        """LookupError where the address is none of its own."""
+        ...
+
+    def canonical(self, uri: str) -> str:
+        """One spelling for all addresses that mean the same."""
+        ...
+
+
+async def _touches_nothing(call: Call, event: Event) -> Iterable[str]:
     return ()
 
 
@@ -179,10 +220,12 @@ class Dialect:
     title: str
     version: str
     instructions: str
-    refusal: Callable[[CommonplaceError], Body]
-    touched: Callable[[Event], Iterable[str]] = _touches_nothing
+    refusal: Callable[[CommonplaceError], Body | Prose]
+    touched: Callable[[Call, Event], Awaitable[Iterable[str]]] = _touches_nothing
+    """The addresses, in their canonical form, whose content an event has changed; EVERYTHING where that is unknown."""
     tools: dict[str, Tool] = field(default_factory=dict)
     resources: list[Resource] = field(default_factory=list)
+    shelf: Shelf | None = None
 
     def reads(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         return self._tool(Act.READS, function)
@@ -216,12 +259,17 @@ class Dialect:
             variable = resource.match(uri)
             if variable is not None:
                 return await (resource.function(call, variable) if resource.is_template else resource.function(call))
+        if self.shelf:
+            return await self.shelf.read(call, uri)
         raise LookupError(uri)
 
-    def forms(self, uri: str) -> list[str]:
-        """All addresses of the resource that this address means."""
-        found = ((resource, resource.match(uri)) for resource in self.resources)
-        return next((resource.forms(variable) for resource, variable in found if variable is not None), [uri])
+    def canonical(self, uri: str) -> str:
+        """One spelling for all addresses that mean the same."""
+        for resource in self.resources:
+            variable = resource.match(uri)
+            if variable is not None:
+                return resource.named(variable)
+        return self.shelf.canonical(uri) if self.shelf else uri
 
     def offered(self, settings: Settings) -> dict[str, Tool]:
         """The tools that the settings leave in."""

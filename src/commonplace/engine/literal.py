@@ -73,7 +73,7 @@ class _Search:
         self._among = among
 
     def run(self, limit: int, domain: str) -> Matches:
-        closeness, capped = self._closeness()
+        closeness, capped = self._closeness(domain)
         standings = self._tx.paths.standings(self._tree, closeness, self._among)
         ways = Ways(())
         if domain:
@@ -85,9 +85,9 @@ class _Search:
         best = sorted(places, key=lambda n: (closeness[n], _rank(ranks[n]), places[n]))[:limit]
         return Matches(tuple(self._matches(best, domain, ways)), len(standings), capped)
 
-    def _closeness(self) -> tuple[dict[int, int], bool]:
+    def _closeness(self, domain: str) -> tuple[dict[int, int], bool]:
         """How well each memory matches, the smaller the better; and whether there may be more of them."""
-        named = [path for path in self._named() if self._in_address(path)]
+        named = self._within(domain, [path for path in self._named() if self._in_address(path)])
         in_text = self._tx.paths.containing(self._passage, MOST)
         targets = [path.memory for path in named]
         below = self._tx.paths.descendants(self._tree, targets, MOST) if targets else []
@@ -100,6 +100,12 @@ class _Search:
         """Paths whose last name may hold the end of the passage."""
         name = self._passage.rstrip("/").rpartition("/")[2].strip()
         return self._tx.paths.named(self._tree, name, MOST) if name else ()
+
+    def _within(self, domain: str, paths: Sequence[Path]) -> Sequence[Path]:
+        if not domain:
+            return paths
+        ways = trees.ways_to(self._tx, self._tree, [path.memory for path in paths])
+        return [p for p in paths if domain in (ways.domains(p.place.parent) if p.place.parent else (p.place.domain,))]
 
     def _in_address(self, path: Path) -> bool:
         if "/" not in self._passage:

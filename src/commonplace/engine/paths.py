@@ -12,6 +12,7 @@ from commonplace.domain.errors import AlreadyExists, Conflict, Forbidden, Invali
 from commonplace.domain.event import Event, EventKind, Happening
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Change, Draft, Memory
+from commonplace.domain.outline import Outline, outline
 from commonplace.domain.path import Amendment, Branch, Orphan, Path, Place, disclosure, priority
 from commonplace.domain.ways import Ways
 from commonplace.engine import trees
@@ -81,9 +82,14 @@ class Paths:
 
         return await self._store.read(work)
 
-    async def count(self, actor: Actor) -> int:
+    async def outline(self, actor: Actor, most: int) -> Outline:
+        """Every path at a glance, or as many levels of them as may be shown."""
         now = self._clock.now()
-        return await self._store.read(lambda tx: tx.paths.count(tx.home(actor.user), readable(tx, actor, now)))
+
+        def work(tx: Reading) -> Outline:
+            return outline(tx.paths.stems(tx.home(actor.user), readable(tx, actor, now)), most)
+
+        return await self._store.read(work)
 
     async def recent(self, actor: Actor, limit: int) -> list[Node]:
         """The memories with a path that were changed last, the latest first."""
@@ -116,6 +122,15 @@ class Paths:
             among, tree = readable(tx, actor, now), tx.home(actor.user)
             found = tx.memories(tx.paths.pathless(tree, among, limit), among)
             return found, tx.paths.count_pathless(tree, among)
+
+        return await self._store.read(work)
+
+    async def addresses(self, actor: Actor, memory: Memory, most: int = MOST_ADDRESSES) -> list[Address]:
+        """All addresses of a memory, as far as there are not too many."""
+        require(actor, Permission.READ)
+
+        def work(tx: Reading) -> list[Address]:
+            return trees.ways_to(tx, tx.home(actor.user), [memory.number]).every(memory.number, most)
 
         return await self._store.read(work)
 

@@ -15,7 +15,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 
 from commonplace import __version__
-from commonplace.dialects._dialect import Act, Answer, Call, Dialect, Tool
+from commonplace.dialects._dialect import Act, Answer, Call, Dialect, Prose, Shelved, Tool
 from commonplace.domain.access import Actor, require
 from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
 from commonplace.engine import Engine
@@ -39,7 +39,7 @@ class DialectServer:
         self._engine = engine
         self._settings = settings
         self._tools = dialect.offered(settings)
-        self._subscriptions = Subscriptions(dialect, engine)
+        self._subscriptions = Subscriptions(dialect, engine, settings)
         self._local: Actor | None = None
         self.greeted = anyio.Event()
         """Set once a client has asked for something: the handshake is over, loading may begin."""
@@ -120,23 +120,41 @@ class DialectServer:
     async def _list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        resources = [
-            types.Resource(uri=r.uri, name=r.name, description=r.description, mime_type="application/json")
+        cursor = (params.cursor if params else None) or ""
+        fixed = [
+            types.Resource(uri=r.uri, name=r.name, description=r.description, mime_type=r.mime_type)
             for r in self.dialect.resources
-            if not r.is_template
+            if not r.is_template and not cursor
         ]
-        return types.ListResourcesResult(resources=resources, ttl_ms=_LIST_TTL_MS, cache_scope="private")
+        shelved, following = await self._shelved(context, cursor)
+        return types.ListResourcesResult(
+            resources=fixed + shelved,
+            next_cursor=following or None,
+            ttl_ms=0 if self.dialect.shelf else _LIST_TTL_MS,
+            cache_scope="private",
+        )
+
+    async def _shelved(self, context: Context, cursor: str) -> tuple[list[types.Resource], str]:
+        if self.dialect.shelf is None:
+            return [], ""
+        try:
+            page, following = await self.dialect.shelf.page(await self._called(context, "resources"), cursor)
+        except CommonplaceError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from error
+        return [_shelved(entry) for entry in page], following
 
     async def _list_templates(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         templates = [
-            types.ResourceTemplate(
-                uri_template=form, name=r.name, description=r.description, mime_type="application/json"
-            )
+            types.ResourceTemplate(uri_template=form, name=r.name, description=r.description, mime_type=r.mime_type)
             for r in self.dialect.resources
             if r.is_template
             for form in (r.uri, *(alias for alias in r.aliases if "://" in alias))
+        ]
+        templates += [
+            types.ResourceTemplate(uri_template=t.uri, name=t.name, description=t.description, mime_type="text/plain")
+            for t in (self.dialect.shelf.templates(self._settings) if self.dialect.shelf else ())
         ]
         return types.ListResourceTemplatesResult(
             resource_templates=templates, ttl_ms=_LIST_TTL_MS, cache_scope="private"
@@ -146,7 +164,8 @@ class DialectServer:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         value = await self._resource(context, str(params.uri))
-        text = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=_json(value))
+        mime, words = ("text/plain", value) if isinstance(value, Prose) else ("application/json", _json(value))
+        text = types.TextResourceContents(uri=str(params.uri), mime_type=mime, text=words)
         return types.ReadResourceResult(contents=[text], ttl_ms=0, cache_scope="private")
 
     async def _resource(self, context: Context, uri: str) -> Any:
@@ -156,7 +175,8 @@ class DialectServer:
             raise MCPError(types.INVALID_PARAMS, f"Resource not found: {uri[:200]}", {"uri": uri[:200]}) from error
         except CommonplaceError as error:
             body = self.dialect.refusal(error)
-            raise MCPError(types.INTERNAL_ERROR, str(error), dict(body)) from error
+            data = {"error": body} if isinstance(body, str) else dict(body)
+            raise MCPError(types.INTERNAL_ERROR, str(error), data) from error
         except Exception as error:
             logger.exception("%s: reading %s failed", self.dialect.name, uri)
             raise MCPError(types.INTERNAL_ERROR, "The resource could not be read") from error
@@ -209,9 +229,22 @@ def _listed(tool: Tool) -> types.Tool:
     )
 
 
+def _shelved(entry: Shelved) -> types.Resource:
+    weight = None if entry.weight is None else types.Annotations(priority=entry.weight)
+    return types.Resource(
+        uri=entry.uri,
+        name=entry.name,
+        description=entry.description or None,
+        mime_type="text/plain",
+        annotations=weight,
+    )
+
+
 def _answered(answer: Answer[Any]) -> types.CallToolResult:
     """The value twice, as an object and as text; a list, a string or null stands under `result` in the object."""
     value = answer.value
+    if isinstance(value, Prose):
+        return types.CallToolResult(content=[types.TextContent(type="text", text=value)])
     texts = [value if isinstance(value, str) else _json(value), *([answer.notice] if answer.notice else [])]
     structured = value if isinstance(value, dict) else {"result": value}
     return types.CallToolResult(
@@ -220,7 +253,9 @@ def _answered(answer: Answer[Any]) -> types.CallToolResult:
     )
 
 
-def _refused(body: Mapping[str, Any]) -> types.CallToolResult:
+def _refused(body: Mapping[str, Any] | Prose) -> types.CallToolResult:
+    if isinstance(body, Prose):
+        return types.CallToolResult(content=[types.TextContent(type="text", text=body)], is_error=True)
     text = types.TextContent(type="text", text=_json(body))
     return types.CallToolResult(content=[text], structured_content=dict(body), is_error=True)
 

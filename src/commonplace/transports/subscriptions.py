@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -13,12 +14,13 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.subscriptions import ResourceUpdated
 
-from commonplace.dialects._dialect import Dialect
+from commonplace.dialects._dialect import EVERYTHING, Call, Dialect
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import CommonplaceError
 from commonplace.domain.event import Event
 from commonplace.domain.identifiers import UserId
 from commonplace.engine import Engine
+from commonplace.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +35,13 @@ class _Audience:
         self.key = (actor.user, actor.credential_id or actor.credential)
         self.bus = InMemorySubscriptionBus()
         self.handler = ListenHandler(self.bus)
+        self.listened: Counter[str] = Counter()
         self.connections: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
+
+    @property
+    def watched(self) -> set[str]:
+        """Every address that someone wants to hear of, as they wrote it."""
+        return set(self.listened).union(*self.connections.values())
 
     async def tell(self, uri: str) -> None:
         await self.bus.publish(ResourceUpdated(uri=uri))
@@ -51,9 +59,10 @@ class _Audience:
 class Subscriptions:
     """Follows the events of the store while anyone listens."""
 
-    def __init__(self, dialect: Dialect, engine: Engine) -> None:
+    def __init__(self, dialect: Dialect, engine: Engine, settings: Settings) -> None:
         self._dialect = dialect
         self._engine = engine
+        self._settings = settings
         self._audiences: dict[tuple[UserId, str], _Audience] = {}
         self._wanted = anyio.Event()
         self._position: int | None = None
@@ -70,7 +79,12 @@ class Subscriptions:
         self, actor: Actor, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         audience = await self._audience(actor)
-        return await audience.handler(context, params)
+        uris = Counter(str(uri) for uri in params.notifications.resource_subscriptions or ())
+        audience.listened.update(uris)
+        try:
+            return await audience.handler(context, params)
+        finally:
+            audience.listened -= uris
 
     async def run(self) -> None:
         """Until cancelled: wait for the first subscriber, then follow."""
@@ -90,14 +104,23 @@ class Subscriptions:
         return self._audiences.setdefault(audience.key, audience)
 
     async def _tell(self, event: Event) -> None:
-        # A subscriber is told about the address it named, which may be any form of it.
-        uris = [form for uri in self._dialect.touched(event) for form in self._dialect.forms(uri)]
         for audience in list(self._audiences.values()):
             if not await self._engine.access.is_current(audience.actor):
                 del self._audiences[audience.key]  # the credential was revoked or has expired
-            elif uris and await self._engine.events.may_see(audience.actor, event):
-                for uri in uris:
-                    await audience.tell(uri)
+            elif audience.watched and await self._engine.events.may_see(audience.actor, event):
+                await self._tell_audience(audience, event)
+
+    async def _tell_audience(self, audience: _Audience, event: Event) -> None:
+        """A subscriber is told about the address it named, which may be any spelling of it."""
+        call = Call(self._engine, audience.actor, self._settings, _without_progress)
+        touched = set(await self._dialect.touched(call, event))
+        for uri in audience.watched:
+            if touched & {EVERYTHING, self._dialect.canonical(uri)}:
+                await audience.tell(uri)
+
+
+async def _without_progress(done: int, total: int) -> None:
+    return None
 
 
 def _connection(context: Context) -> Connection:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from commonplace.dialects._dialect import Body, Dialect
+from commonplace.dialects._dialect import Body, Call, Dialect
 from commonplace.domain.errors import (
     CommonplaceError,
     Conflict,
@@ -42,13 +42,12 @@ def refusal(error: CommonplaceError) -> Body:
     return {"error": words, "code": code, "details": details}
 
 
-def touched(event: Event) -> Iterable[str]:
+async def touched(call: Call, event: Event) -> Iterable[str]:
     """The addresses whose content an event has changed."""
-    if event.kind is not EventKind.EMBEDDED:
-        yield from ("greeum://stm_list", "greeum://memory_chain")
+    lists = () if event.kind is EventKind.EMBEDDED else ("greeum://stm_list", "greeum://memory_chain")
     block = event.detail.get("block")
-    if block is not None:
-        yield from (f"greeum://memory_block/{name}" for name in (f"block_{block}", block, event.memory))
+    names = () if block is None else (f"block_{block}", block, event.memory)
+    return (*lists, *(f"greeum://memory_block/{name}" for name in names))
 
 
 greeum = Dialect(

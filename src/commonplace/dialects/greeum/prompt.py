@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.memory import Memory
+from commonplace.language.tokens import tokens
 
 MOST_CHARS = 600
 """Of one memory; longer ones are cut and say so."""
@@ -41,9 +42,3 @@ def quoted(content: str) -> str:
     if len(line) > MOST_CHARS or len(content) > MOST_CHARS * 2:
         line = line[:MOST_CHARS] + "…"
     return '"' + line.replace('"', "'") + '"'
-
-
-def tokens(text: str) -> int:
-    """About how many tokens a model makes of it: a wide character is one, four others are one."""
-    wide = sum(1 for char in text if ord(char) > 0x2E7F)
-    return wide + (len(text) - wide + 3) // 4

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from commonplace.domain.filter import Filter
+from commonplace.domain.outline import Stem
 from commonplace.domain.path import Amendment, Branch, Path, Place
 from commonplace.domain.unicode import normalised
 from commonplace.language.terms import query_terms
@@ -47,8 +48,8 @@ class SqlitePathReading(Statements):
         found = self._all("paths_after", tree=tree, after=number, limit=limit, **_seen(among))
         return [_branch(row) for row in found]
 
-    def count(self, tree: int, among: Filter) -> int:
-        return int(self._single("path_count", tree=tree, **_seen(among)))
+    def stems(self, tree: int, among: Filter) -> Sequence[Stem]:
+        return [Stem(*row) for row in self._all("stems", tree=tree, **_seen(among))]
 
     def ways(self, tree: int, memories: Iterable[int]) -> Sequence[Path]:
         return [_path(row) for row in self._all("ways", tree=tree, numbers=rows.numbers_json(memories))]

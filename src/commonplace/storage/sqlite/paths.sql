@@ -58,8 +58,11 @@ WHERE p.tree = :tree AND p.number > :after AND {seen}
 ORDER BY p.number
 LIMIT :limit
 
--- name: path_count
-SELECT count(*) FROM paths AS p JOIN memories AS m ON m.number = p.memory WHERE p.tree = :tree AND {seen}
+-- name: stems
+SELECT p.domain, p.parent, p.name, p.memory, p.priority
+FROM paths AS p
+JOIN memories AS m ON m.number = p.memory
+WHERE p.tree = :tree AND {seen}
 
 -- name: largest_title_at_root
 SELECT coalesce(max(CAST(name AS INTEGER)), 0)

@@ -1,0 +1,147 @@
+"""What a memory, a root, an index look like: Nocturne's prose."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from commonplace.domain.address import Address
+from commonplace.domain.memory import Memory
+from commonplace.domain.path import Branch, Orphan
+from commonplace.engine.literal import Match, Matches
+from commonplace.engine.paths import Node
+
+RULE = "=" * 60
+SNIPPET = 100
+_AROUND = 60
+
+
+def node_page(node: Node) -> str:
+    """A memory with its metadata, its text and its children; for a root the children alone."""
+    if node.memory is None:
+        return "\n".join([RULE, f"DOMAIN: {node.address}", RULE, *_children(node, "TOP-LEVEL MEMORIES")])
+    return "\n".join([*_head(node, node.memory), "", node.memory.content, *_children(node, "CHILD MEMORIES")])
+
+
+def cut_page(node: Node, memory: Memory, room: int) -> str:
+    """The beginning of a memory, where there is no room for the whole."""
+    kept = memory.content[:room]
+    left = len(memory.content) - len(kept)
+    note = f'... ({left} more characters; read_memory("{node.address}") shows all)'
+    return "\n".join([*_head(node, memory), "", kept, note])
+
+
+def _head(node: Node, memory: Memory) -> list[str]:
+    path = node.path
+    return [
+        RULE,
+        "",
+        f"MEMORY: {node.address}",
+        f"Memory ID: {memory.number}",
+        f"Priority: {path.priority if path else '(no path)'}",
+        f"Disclosure: {path.disclosure if path and path.disclosure else '(not set)'}",
+        "",
+        RULE,
+    ]
+
+
+def _children(node: Node, heading: str) -> list[str]:
+    if not node.branches:
+        return [] if node.memory else ["", "(nothing here yet)"]
+    lines = ["", RULE, f"{heading} (Use 'read_memory' with URI to access)", RULE, ""]
+    for branch in node.branches:
+        lines += child(node.address.child(branch.path.name), branch)
+    if node.left_out:
+        lines.append(f"... and {node.left_out} more; search_memory finds them, system://index counts them")
+    return lines
+
+
+def child(where: Address, branch: Branch) -> list[str]:
+    told = f"When to recall: {line(branch.path.disclosure)}"
+    if not branch.path.disclosure:
+        told = f"Snippet: {snippet(branch.glimpse)}"
+    return [f"- URI: {where}", f"  Priority: {branch.path.priority}", f"  {told}"]
+
+
+def recent_page(nodes: Sequence[Node], zone: ZoneInfo) -> str:
+    """What changed last, with a request for a disclosure where there is none."""
+    lines = ["# Recently Modified Memories", f"# Showing {len(nodes)} most recent entries, newest first", ""]
+    for number, node in enumerate(nodes, 1):
+        lines += recent(number, node, zone)
+    return "\n".join(lines if nodes else [*lines, "(no memories yet)"])
+
+
+def recent(number: int, node: Node, zone: ZoneInfo) -> list[str]:
+    assert node.memory
+    priority = f"  [★{node.path.priority}]" if node.path else ""
+    told = node.path.disclosure if node.path else ""
+    ask = f'(not set: give it one with update_memory("{node.address}", disclosure="..."))'
+    return [
+        f"{number}. {node.address}{priority}  modified: {stamp(node.memory.revised_at, zone)}",
+        f"   When to recall: {line(told) if told else ask}",
+    ]
+
+
+def placeless_page(memories: Sequence[Memory], total: int, lost: Sequence[Orphan], orphans: int) -> str:
+    """Memories without a path: those that lost it, then all."""
+    lines = [RULE, "MEMORIES WITHOUT A PATH (add_alias gives one a path: target_uri is its URI here)", RULE, ""]
+    if lost:
+        lines += [f"Orphans: {orphans}, which lost their last path"]
+        lines += [f"- URI: memory://{o.memory.id}  was: {o.last}\n  {snippet(o.memory.content)}" for o in lost]
+        lines += [""]
+    lines += [f"All without a path: {total}, newest first"]
+    lines += [f"- URI: memory://{memory.id}\n  Snippet: {snippet(memory.content)}" for memory in memories]
+    if total > len(memories):
+        lines.append(f"... and {total - len(memories)} more; search_memory finds them")
+    return "\n".join(lines)
+
+
+def matches_page(query: str, found: Matches) -> str:
+    if not found.best:
+        return f"No matching memories found for '{query}'."
+    count = f"more than {found.total}" if found.more else str(found.total)
+    shown = f" (the best {len(found.best)} are shown)" if found.total > len(found.best) else ""
+    noun = "match" if found.total == 1 else "matches"
+    lines = [f"Found {count} {noun} for '{query}':{shown}", ""]
+    for match in found.best:
+        lines += _match(match, query)
+    return "\n".join(lines)
+
+
+def _match(match: Match, query: str) -> list[str]:
+    path = match.path
+    labels = f"  [★{path.priority}]" if path else "  (no path)"
+    told = [f"  When to recall: {line(path.disclosure)}"] if path and path.disclosure else []
+    return [
+        f"- {match.address}  [#{match.memory.number}]{labels}",
+        *told,
+        f"  {around(match.memory.content, query)}",
+        "",
+    ]
+
+
+def around(content: str, query: str) -> str:
+    """The text around the first place where the query stands; the beginning where it stands in the address only."""
+    at = content.casefold().find(query.casefold())
+    if at < 0 or len(content.casefold()) != len(content):
+        return snippet(content)
+    start, end = max(at - _AROUND, 0), at + len(query) + _AROUND
+    before, after = "..." if start else "", "..." if end < len(content) else ""
+    return f"{before}{line(content[start:end])}{after}"
+
+
+def snippet(content: str) -> str:
+    shown = line(content[: SNIPPET * 4])
+    return shown if len(shown) <= SNIPPET and len(content) <= SNIPPET * 4 else shown[:SNIPPET] + "..."
+
+
+def line(text: str) -> str:
+    """On one line, so that a text cannot pose as another entry of a list."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def stamp(moment: datetime, zone: ZoneInfo) -> str:
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
+
+
+def bullets(entries: Iterable[str]) -> list[str]:
+    return [f"- {entry}" for entry in entries]
