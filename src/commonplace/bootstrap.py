@@ -6,11 +6,13 @@ import logging
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from commonplace.dialects._dialect import Dialect
 from commonplace.dialects.greeum import greeum
 from commonplace.dialects.nocturne import nocturne
+from commonplace.domain.arrival import Arrival
 from commonplace.domain.errors import Invalid
 from commonplace.engine import Engine, assemble
 from commonplace.models.use import UniversalSentenceEncoder
@@ -82,6 +84,12 @@ def build(
     model = model or embedder(settings)
     store = store or SqliteStore(settings.folder, model.fingerprint)
     return assemble(store, model, clock or SystemClock(), zone or settings.zone, settings.owner_key)
+
+
+def nocturne_arrivals(file: Path) -> list[Arrival]:
+    from commonplace.storage.foreign.nocturne import arrivals
+
+    return arrivals(file)
 
 
 def has_store(settings: Settings) -> bool:

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from commonplace.domain.errors import StoreFailed
 from commonplace.engine.access import Access
+from commonplace.engine.arrivals import Arrivals
 from commonplace.engine.chain import Chain
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.events import Events
@@ -39,6 +40,7 @@ class Engine:
     sight: Sight
     history: History
     undo: Undo
+    arrivals: Arrivals
     chain: Chain
     events: Events
     upkeep: Upkeep
@@ -70,6 +72,7 @@ def assemble(store: Store, embedder: Embedder, clock: Clock, zone: ZoneInfo, own
         paths=paths,
         sight=Sight(),
         history=History(store, memories, clock),
+        arrivals=Arrivals(store, memories, paths, embedding, clock),
         undo=Undo(store, memories, paths, embedding, clock),
         chain=Chain(store),
         events=Events(store),

@@ -49,13 +49,15 @@ class Memories:
         prints = await self._embedding.prints(draft.content)
         return await self._store.write(lambda tx: self.remember_in(tx, actor, draft, prints))
 
-    def remember_in(self, tx: Transaction, actor: Actor, draft: Draft, prints: Prints) -> Memory:
-        """The same, as part of a larger change. The draft is checked, its prints are made."""
+    def remember_in(
+        self, tx: Transaction, actor: Actor, draft: Draft, prints: Prints, *, at: datetime | None = None
+    ) -> Memory:
+        """The same, as part of a larger change, perhaps of a text written at another time. The draft is checked."""
         now = self._clock.now()
         home = tx.home(actor.user)
         if home not in changeable(tx, actor, now).collections:
             raise Forbidden("write", actor.tool)
-        memory = self._drafted(actor, draft, home, now)
+        memory = self._drafted(actor, draft, home, at or now)
         memory = replace(memory, number=tx.add(memory, prints))
         if memory.ephemeral is None:
             memory = _sealed(tx, memory, now)
@@ -153,6 +155,8 @@ class Memories:
         change: Change,
         prints: Prints | None,
         expected: int | None = None,
+        *,
+        at: datetime | None = None,
     ) -> Memory:
         """The same, as part of a larger change."""
         now = self._clock.now()
@@ -160,7 +164,7 @@ class Memories:
         memory = _found(tx, reference, among)
         if expected is not None and memory.version != expected:
             raise Conflict("memory", str(reference))
-        tx.revise(memory, change, actor.author, now, prints)
+        tx.revise(memory, change, actor.author, at or now, prints)
         detail = {"fields": list(change.fields), "version": memory.version + 1}
         tx.record(_happening(EventKind.REVISED, memory, actor.author, now, detail))
         return _found(tx, reference, among)

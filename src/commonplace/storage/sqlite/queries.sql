@@ -397,3 +397,12 @@ SELECT count(*) FROM ephemeral WHERE ends_at > :now
 
 -- name: block_count
 SELECT count(*) FROM blocks
+
+-- name: origin
+SELECT m.id
+FROM origins AS o
+JOIN memories AS m ON m.number = o.memory
+WHERE o.source = :source AND o.origin = :origin
+
+-- name: put_origin
+INSERT INTO origins (source, origin, memory) VALUES (:source, :origin, :memory)

@@ -286,6 +286,10 @@ class SqliteReading(Statements):
         row = self._one("meta", key=key)
         return str(row[0]) if row else None
 
+    def origin(self, source: str, origin: str) -> MemoryId | None:
+        row = self._one("origin", source=source, origin=origin)
+        return MemoryId(row[0]) if row else None
+
     # The index
 
     @contextmanager

@@ -195,6 +195,9 @@ class SqliteTransaction(SqliteReading):
         row = self._one("lease", name=name, holder=holder, now=rows.micros(now), until=rows.micros(until))
         return row is not None
 
+    def put_origin(self, source: str, origin: str, memory: int) -> None:
+        self._do("put_origin", source=source, origin=origin, memory=memory)
+
     def set_meta(self, key: str, value: str) -> None:
         self._do("set_meta", key=key, value=value)
 

@@ -75,3 +75,13 @@ END;
 CREATE INDEX memories_by_revision ON memories (revised_at);
 CREATE INDEX events_by_session ON events (session, number);
 CREATE INDEX events_by_memory ON events (memory, number);
+
+-- Where imported memories came from, so that none is brought twice.
+CREATE TABLE origins (
+    source TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    memory INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
+    PRIMARY KEY (source, origin)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX origins_of ON origins (memory);

@@ -6,12 +6,15 @@ import argparse
 import dataclasses
 import os
 import sys
-from collections.abc import Callable, Coroutine, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonplace import __version__
-from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
+from commonplace.cli.arrivals import add_import
+from commonplace.cli.history import add_history
+from commonplace.cli.house import add_data_dir, with_engine
+from commonplace.cli.keys import add_keys
+from commonplace.domain.errors import CommonplaceError
 from commonplace.settings import Settings, settings_from, variable
 
 if TYPE_CHECKING:
@@ -51,13 +54,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_settings(serve)
     serve.set_defaults(run=_serve)
-    _add_keys(commands)
+    add_keys(commands)
+    add_history(commands)
+    add_import(commands)
     for name, run, text in (
         ("verify", _verify, "recompute the tamper-evident chain"),
         ("vacuum", _vacuum, "rewrite the file without what was deleted"),
     ):
         command = commands.add_parser(name, help=text, description=text)
-        _add_data_dir(command)
+        add_data_dir(command)
         command.set_defaults(run=run)
     return parser
 
@@ -91,44 +96,13 @@ def _shown_default(default: Any) -> str:
     return f" (default: {','.join(default) if isinstance(default, tuple) else default})"
 
 
-def _add_data_dir(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data-dir", metavar="DIR", help=f"the folder of the memories [{variable('data_dir')}]")
-    parser.add_argument("--config", metavar="FILE", help="a settings file [COMMONPLACE_CONFIG]")
-
-
-def _add_keys(commands: Any) -> None:
-    keys = commands.add_parser("keys", help="make, list and revoke keys", description="Make, list and revoke keys.")
-    keys.set_defaults(run=lambda options: keys.print_help() or 2)
-    actions = keys.add_subparsers(title="actions", metavar="ACTION")
-    create = actions.add_parser("create", help="make a key and print it alone on stdout, once")
-    create.add_argument("name", metavar="NAME", help="what the key is called; one valid key a name")
-    create.add_argument("--permissions", default="read,write", help="read, write, admin (default: read,write)")
-    create.add_argument("--user", default="owner", help="whose memories it opens (default: owner); made where new")
-    create.add_argument("--timezone", default="", metavar="ZONE", help="the time zone of a new user")
-    create.add_argument("--days", type=int, metavar="N", help="days until it expires (default: never)")
-    create.set_defaults(run=_create_key)
-    listing = actions.add_parser("list", help="list the keys; the keys themselves are not kept")
-    listing.set_defaults(run=_list_keys)
-    revoke = actions.add_parser("revoke", help="make a key useless from now on")
-    revoke.add_argument("name", metavar="NAME", help="its name or id")
-    revoke.set_defaults(run=_revoke_key)
-    for action in (create, listing, revoke):
-        _add_data_dir(action)
-
-
-def _settings(options: argparse.Namespace) -> Settings:
-    given = {f.name: getattr(options, f.name, None) for f in dataclasses.fields(Settings)}
-    if options.run is not _serve:
-        given = {"data_dir": options.data_dir}
-    return settings_from(given, file=options.config)
-
-
 def _serve(options: argparse.Namespace) -> int:
     import anyio
 
     from commonplace.bootstrap import check_tool_names, dialect_named, log_to_stderr
 
-    settings = _settings(options)
+    given = {f.name: getattr(options, f.name, None) for f in dataclasses.fields(Settings)}
+    settings = settings_from(given, file=options.config)
     dialect_named(settings.dialect)
     check_tool_names(settings)
     log_to_stderr(settings.log_level)
@@ -156,74 +130,6 @@ async def _serving(settings: Settings) -> None:
         await engine.close()
 
 
-def _with_engine(
-    options: argparse.Namespace, work: Callable[[Engine], Coroutine[Any, Any, int]], *, founding: bool = False
-) -> int:
-    import asyncio
-
-    from commonplace.bootstrap import build, has_store
-
-    if not founding and not has_store(_settings(options)):
-        raise NotFound("store in the folder", _settings(options).data_dir)
-
-    async def run() -> int:
-        engine = build(_settings(options))
-        try:
-            return await work(engine)
-        finally:
-            await engine.close()
-
-    return asyncio.run(run())
-
-
-def _create_key(options: argparse.Namespace) -> int:
-    from commonplace.domain.access import Permission
-
-    names = [name.strip() for name in options.permissions.split(",") if name.strip()]
-    if unknown := set(names) - set(Permission):
-        raise Invalid("permissions", f"{', '.join(sorted(unknown))}: choose from read, write, admin")
-    if options.days is not None and not 1 <= options.days <= 36_500:
-        raise Invalid("days", "must be from 1 to 36500; leave it out for a key that does not expire")
-
-    async def work(engine: Engine) -> int:
-        expires_at = datetime.now(UTC) + timedelta(days=options.days) if options.days else None
-        made = await engine.access.create_key(
-            options.name,
-            frozenset(map(Permission, names)),
-            user=options.user,
-            zone=options.timezone,
-            expires_at=expires_at,
-        )
-        print(made.key)
-        return 0
-
-    return _with_engine(options, work, founding=True)
-
-
-def _list_keys(options: argparse.Namespace) -> int:
-    async def work(engine: Engine) -> int:
-        now = datetime.now(UTC)
-        print("NAME\tUSER\tPERMISSIONS\tSTATE\tMADE\tEXPIRES\tID")
-        for credential, user in await engine.access.keys():
-            state = "valid" if credential.is_valid(now) else "revoked" if credential.revoked_at else "expired"
-            permissions = ",".join(sorted(credential.permissions))
-            ends = f"{credential.expires_at:%Y-%m-%d}" if credential.expires_at else "never"
-            made = f"{credential.created_at:%Y-%m-%d}"
-            print(credential.name, user.name, permissions, state, made, ends, credential.id, sep="\t")
-        return 0
-
-    return _with_engine(options, work)
-
-
-def _revoke_key(options: argparse.Namespace) -> int:
-    async def work(engine: Engine) -> int:
-        credential = await engine.access.revoke_key(options.name)
-        print(f"revoked {credential.name}", file=sys.stderr)
-        return 0
-
-    return _with_engine(options, work)
-
-
 def _verify(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
         if damage := await engine.store.check():
@@ -233,7 +139,7 @@ def _verify(options: argparse.Namespace) -> int:
         print(f"{verdict.total} blocks: {'the chain is valid' if verdict.valid else verdict.broken}")
         return 0 if verdict.valid else 1
 
-    return _with_engine(options, work)
+    return with_engine(options, work)
 
 
 def _vacuum(options: argparse.Namespace) -> int:
@@ -242,8 +148,4 @@ def _vacuum(options: argparse.Namespace) -> int:
         print(f"rewrote {engine.store.location} without what was deleted", file=sys.stderr)
         return 0
 
-    return _with_engine(options, work)
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return with_engine(options, work)

@@ -1,0 +1,162 @@
+"""History on the command line: what was changed, by whom; compare, restore, take back."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from commonplace.cli.house import add_data_dir, with_engine
+
+if TYPE_CHECKING:
+    from commonplace.domain.access import Actor
+    from commonplace.domain.history import Undone
+    from commonplace.engine import Engine
+    from commonplace.engine.memories import Reference
+
+_MEMORY = "its address (core://agent), its id or its block (block_12)"
+
+
+def add_history(commands: Any) -> None:
+    text = "see, compare, restore and take back changes"
+    history = commands.add_parser("history", help=text, description=text.capitalize() + ".")
+    history.set_defaults(run=lambda options: history.print_help() or 2)
+    actions = history.add_subparsers(title="actions", metavar="ACTION")
+    sessions = _action(actions, "sessions", _sessions, "who changed how much lately, the latest first")
+    sessions.add_argument("--limit", type=int, default=20, metavar="N", help="how many at most (default: 20)")
+    session = _action(actions, "session", _session, "everything one session did")
+    session.add_argument("session", metavar="SESSION", help="its name, as `history sessions` shows it")
+    versions = _action(actions, "versions", _versions, "the states of a memory, the oldest first")
+    versions.add_argument("memory", metavar="MEMORY", help=_MEMORY)
+    compare = _action(actions, "compare", _compare, "two states of a memory side by side")
+    compare.add_argument("memory", metavar="MEMORY", help=_MEMORY)
+    compare.add_argument("old", type=int, metavar="OLD", help="the number of a version")
+    compare.add_argument("new", type=int, metavar="NEW", help="the number of another")
+    restore = _action(actions, "restore", _restore, "make a memory what it was, as a new version")
+    restore.add_argument("memory", metavar="MEMORY", help=_MEMORY)
+    restore.add_argument("version", type=int, metavar="VERSION", help="the number of the version to restore")
+    back = _action(actions, "take-back", _take_back, "undo everything a session did that nobody has built on")
+    back.add_argument("session", metavar="SESSION", help="its name, as `history sessions` shows it")
+    back.add_argument("--yes", action="store_true", help="do it; without this it is only shown")
+
+
+def _action(actions: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text.capitalize() + ".")
+    parser.set_defaults(run=run)
+    add_data_dir(parser)
+    return parser
+
+
+def _sessions(options: argparse.Namespace) -> int:
+    async def work(engine: Engine) -> int:
+        actor = await _person(engine)
+        print("LAST CHANGE\tCHANGES\tMEMORIES\tBY\tSESSION")
+        for one in await engine.history.sessions(actor, options.limit):
+            last = f"{one.ended_at.astimezone(actor.zone):%Y-%m-%d %H:%M}"
+            print(last, one.changes, one.memories, _plain(one.by.credential), _plain(one.name), sep="\t")
+        return 0
+
+    return with_engine(options, work)
+
+
+def _session(options: argparse.Namespace) -> int:
+    async def work(engine: Engine) -> int:
+        actor = await _person(engine)
+        for done in await engine.history.changes(actor, options.session):
+            at = f"{done.event.at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
+            subject = _plain(done.address) or done.event.memory
+            print(at, done.event.kind.value, _plain(done.event.by.tool), subject, _plain(done.glimpse), sep="\t")
+        return 0
+
+    return with_engine(options, work)
+
+
+def _versions(options: argparse.Namespace) -> int:
+    async def work(engine: Engine) -> int:
+        actor = await _person(engine)
+        for one in await engine.history.states(actor, await _reference(engine, actor, options.memory)):
+            at = f"{one.made_at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
+            print(one.number, at, _plain(one.author.tool), _plain(one.author.session), _glimpse(one.content), sep="\t")
+        return 0
+
+    return with_engine(options, work)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    async def work(engine: Engine) -> int:
+        actor = await _person(engine)
+        reference = await _reference(engine, actor, options.memory)
+        comparison = await engine.history.compare(actor, reference, options.old, options.new)
+        for line in comparison.lines():
+            print(_plain(line))
+        for name in comparison.fields:
+            if name != "content":
+                print(f"{name}: {getattr(comparison.old, name)!r} -> {getattr(comparison.new, name)!r}")
+        return 0
+
+    return with_engine(options, work)
+
+
+def _restore(options: argparse.Namespace) -> int:
+    async def work(engine: Engine) -> int:
+        actor = await _person(engine, "history.restore")
+        reference = await _reference(engine, actor, options.memory)
+        memory = await engine.history.restore(actor, reference, options.version)
+        print(f"{options.memory} is again what it was in version {options.version} (now version {memory.version})")
+        return 0
+
+    return with_engine(options, work)
+
+
+def _take_back(options: argparse.Namespace) -> int:
+    async def work(engine: Engine) -> int:
+        actor = await _person(engine, "history.take_back")
+        if options.yes:
+            _report(await engine.undo.take_back(actor, options.session))
+        else:
+            _report(await engine.undo.plan(actor, options.session))
+            print("nothing was changed; add --yes to do it", file=sys.stderr)
+        return 0
+
+    return with_engine(options, work)
+
+
+def _report(undone: Undone) -> None:
+    for step in undone.steps:
+        reason = f"\t{_plain(step.reason)}" if step.reason else ""
+        print(f"{step.remedy.value}\t{_plain(step.subject) or step.memory}{reason}")
+    print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone")
+
+
+async def _person(engine: Engine, tool: str = "history") -> Actor:
+    """The owner, at this machine, in a session of its own: what was undone can be seen and undone as well."""
+    import secrets
+
+    return (await engine.access.local_owner()).through(tool, f"history/{secrets.token_hex(4)}")
+
+
+async def _reference(engine: Engine, actor: Actor, name: str) -> Reference:
+    from commonplace.domain.address import address
+    from commonplace.domain.errors import NotFound
+    from commonplace.domain.identifiers import MemoryId, is_uuid
+    from commonplace.engine.memories import Reference
+
+    number = name.removeprefix("block_")
+    if is_uuid(name):
+        return Reference(id=MemoryId(name))
+    if number.isascii() and number.isdigit():
+        return Reference(block=int(number))
+    memory = (await engine.paths.look(actor, address(name, "MEMORY"), most=1)).memory
+    if memory is None:
+        raise NotFound("memory at", name)
+    return Reference(id=memory.id)
+
+
+def _glimpse(content: str, most: int = 80) -> str:
+    shown = " ".join(content[: most * 2].split())
+    return _plain(shown if len(shown) <= most else shown[:most] + "…")
+
+
+def _plain(text: str) -> str:
+    """Without what would steer a terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)

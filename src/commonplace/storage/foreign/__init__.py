@@ -1,0 +1,1 @@
+"""Reading the stores of other programs, so that their users can move in."""
