@@ -35,8 +35,12 @@ def test_the_file_may_be_named_by_the_environment(tmp_path: Path) -> None:
 @pytest.mark.parametrize("field", dataclasses.fields(Settings), ids=lambda field: field.name)
 def test_every_setting_has_an_environment_twin(field: "dataclasses.Field[object]") -> None:
     values = {"timezone": "UTC", "transport": "http", "embedder": "openai", "log_level": "info", "ttl_short": "70"}
+    values |= {"backup_daily": "no", "backup_hour": "5"}
     if field.name in ("ttl_medium", "ttl_long"):
         values[field.name] = {"ttl_medium": "5000", "ttl_long": "90000"}[field.name]
+    values |= {"public_url": "https://x.org", "authorization_servers": "https://x.org", "trusted_proxies": "10.0.0.0/8"}
+    values |= {"tls_minimum": "1.2", "auth": "jwt", "jwt_algorithm": "ES256", "jwt_permissions": "read"}
+    values |= {"jwt_secret": "s" * 32}
     usual = {bool: "true", int: "1000", float: "1.5"}.get(type(field.default), "text")
     value = values.get(field.name, usual)
     settings = read(**{variable(field.name): value})

@@ -5,22 +5,29 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from commonplace.dialects._dialect import Dialect
+from commonplace.dialects.assoc import assoc
 from commonplace.dialects.greeum import greeum
 from commonplace.dialects.nocturne import nocturne
 from commonplace.domain.arrival import Arrival
 from commonplace.domain.errors import Invalid
 from commonplace.engine import Engine, assemble
+from commonplace.engine.backups import Rhythm
 from commonplace.models.use import UniversalSentenceEncoder
 from commonplace.ports import Clock, Embedder, Store
 from commonplace.settings import Settings
+from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
-DIALECTS: Mapping[str, Dialect] = {"greeum": greeum, "nocturne": nocturne}
+if TYPE_CHECKING:
+    from commonplace.storage.sqlite.rekeying import Rekeyed
+
+DIALECTS: Mapping[str, Dialect] = {"assoc": assoc, "greeum": greeum, "nocturne": nocturne}
 
 _OPENAI_URL = "https://api.openai.com/v1"
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"
@@ -82,14 +89,58 @@ def build(
 ) -> Engine:
     """The engine for these settings; each part may be given instead."""
     model = model or embedder(settings)
-    store = store or SqliteStore(settings.folder, model.fingerprint)
-    return assemble(store, model, clock or SystemClock(), zone or settings.zone, settings.owner_key)
+    key = encryption_key(settings)
+    store = store or SqliteStore(settings.folder, model.fingerprint, key)
+    rhythm = Rhythm(settings.backup_daily, settings.backup_hour, timedelta(days=settings.backup_keep_days))
+    return assemble(
+        store,
+        model,
+        clock or SystemClock(),
+        zone or settings.zone,
+        settings.owner_key,
+        vault=SqliteVault(settings.folder, settings.backup_folder, key),
+        rhythm=rhythm,
+    )
+
+
+def encryption_key(settings: Settings) -> str:
+    """The key of the store; empty for one that is not encrypted."""
+    file = settings.encryption_key_file
+    return settings.encryption_key or (key_in(Path(file).expanduser(), "encryption-key-file") if file else "")
+
+
+def key_in(file: Path, option: str) -> str:
+    """The first line of a file."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise Invalid(option, f"{file} cannot be read: {error}") from error
+    if not lines or not lines[0]:
+        raise Invalid(option, f"{file} has no key in its first line")
+    return lines[0]
+
+
+def vault(settings: Settings) -> SqliteVault:
+    """The backups alone, for when the store cannot be opened."""
+    return SqliteVault(settings.folder, settings.backup_folder, encryption_key(settings))
+
+
+def rekey(settings: Settings, new: str) -> Rekeyed:
+    from commonplace.storage.sqlite.rekeying import rekey
+
+    return rekey(settings.folder, settings.backup_folder, encryption_key(settings), new)
 
 
 def nocturne_arrivals(file: Path) -> list[Arrival]:
     from commonplace.storage.foreign.nocturne import arrivals
 
     return arrivals(file)
+
+
+def is_in_use(settings: Settings) -> bool:
+    from commonplace.storage.sqlite.presence import is_anyone_here
+
+    return is_anyone_here(settings.folder)
 
 
 def has_store(settings: Settings) -> bool:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import json
 import os
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.domain.address import address
 from commonplace.domain.errors import Invalid
+from commonplace.settings_file import from_file
 
 PREFIX = "COMMONPLACE_"
 _BORROWED = {
@@ -24,6 +23,11 @@ _BORROWED = {
 }
 """Variables that users of other programs have set already; our own names come first."""
 TRANSPORTS = ("stdio", "http", "sse")
+AUTHS = ("api_key", "jwt")
+TLS_VERSIONS = ("1.3", "1.2")
+SHORTEST_SECRET = 32
+"""Bytes: less than what a hash of HS256 has, and it could be found by trying."""
+ALGORITHMS = ("HS256", "RS256", "ES256")
 EMBEDDERS = ("use", "openai", "ollama", "sentence-transformers", "fastembed")
 _KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 _YES = frozenset({"1", "true", "yes", "on"})
@@ -46,15 +50,74 @@ class Settings:
         "", "the folder of the memories (default: the platform's data folder, commonplace in it)", metavar="DIR"
     )
     host: str = _setting("127.0.0.1", "the address to listen on; others than loopback need --allowed-hosts")
+    http_host: str = _setting("", "the address for streamable HTTP (default: as --host)", metavar="HOST")
+    sse_host: str = _setting("", "the address for SSE (default: as --host)", metavar="HOST")
     http_port: int = _setting(8000, "the port for streamable HTTP", metavar="N")
     sse_port: int = _setting(8001, "the port for SSE", metavar="N")
+    port: int = _setting(0, "the port of the one chosen transport, http or sse", metavar="N")
+    public_url: str = _setting(
+        "", "how clients reach this server, where that differs, e.g. https://memory.example.org", metavar="URL"
+    )
     allowed_hosts: tuple[str, ...] = _setting(
         (), "Host headers to accept beside loopback, e.g. memory.example.org:8000", metavar="HOSTS"
     )
     allowed_origins: tuple[str, ...] = _setting(
         (), "Origin headers to accept beside loopback, e.g. https://example.org", metavar="ORIGINS"
     )
+    cors_origins: tuple[str, ...] = _setting(
+        (), "origins whose pages may call this server and read its answers, or * (default: none)", metavar="ORIGINS"
+    )
+    cors_methods: tuple[str, ...] = _setting(
+        ("GET", "POST", "DELETE", "OPTIONS"), "the methods these pages may use", metavar="METHODS"
+    )
+    trusted_proxies: tuple[str, ...] = _setting(
+        (), "addresses or networks of proxies whose X-Forwarded-For is believed", metavar="ADDRESSES"
+    )
+    tls_cert: str = _setting("", "a certificate (PEM, with its chain): HTTP and SSE become https", metavar="FILE")
+    tls_key: str = _setting("", "the private key of that certificate (PEM)", metavar="FILE")
+    tls_minimum: str = _setting("1.3", "the oldest TLS version to accept: 1.3 or 1.2", metavar="VERSION")
+    auth: str = _setting(
+        "api_key", "what opens HTTP and SSE: api_key (and JWT where one is set up) or jwt alone", metavar="KIND"
+    )
+    api_key_header: str = _setting("X-API-Key", "the header of keys, beside Authorization: Bearer", metavar="NAME")
+    jwt_secret: str = _setting("", "the secret of JWTs signed with HS256, 32 bytes at least", secret=True)
+    jwt_public_key: str = _setting("", "the public key (PEM) of JWTs signed with RS256 or ES256", metavar="FILE")
+    jwt_algorithm: str = _setting(
+        "HS256", "the one algorithm that JWTs may be signed with: HS256, RS256, ES256", metavar="NAME"
+    )
+    jwt_audience: tuple[str, ...] = _setting(
+        (),
+        "whom JWTs must be meant for, one of these (default: commonplace; with --authorization-servers the addresses "
+        "of this server)",
+        metavar="NAMES",
+    )
+    jwt_issuer: str = _setting("", "who must have issued JWTs (default: not looked at)", metavar="NAME")
+    jwt_permissions: tuple[str, ...] = _setting(
+        ("read", "write"), "the most that a JWT may allow: read, write, admin", metavar="NAMES"
+    )
+    authorization_servers: tuple[str, ...] = _setting(
+        (), "OAuth 2.1 authorization servers that clients are pointed to", metavar="URLS"
+    )
+    rate_limit: int = _setting(
+        6000, "requests a minute for each user; a minute's worth may come at once; 0: no limit", metavar="N"
+    )
+    address_rate_limit: int = _setting(12000, "the same for each address, whoever sends them", metavar="N")
+    failure_rate_limit: int = _setting(60, "requests with a wrong credential a minute for each address", metavar="N")
+    max_body_bytes: int = _setting(16_777_216, "the largest request to accept", metavar="N")
+    session_timeout: float = _setting(3600.0, "seconds after which an idle session over HTTP or SSE ends", metavar="S")
+    sse_heartbeat: float = _setting(30.0, "seconds between two signs of life on an SSE stream; 0: none", metavar="S")
+    sse_max_connections: int = _setting(100, "SSE streams at a time", metavar="N")
+    metrics_public: bool = _setting(False, "answer /metrics without a credential")
+    otel_endpoint: str = _setting(
+        "", "where to send OpenTelemetry traces over HTTP, e.g. http://localhost:4318 (extra: otel)", metavar="URL"
+    )
     owner_key: str = _setting("", "the owner's key, instead of a generated one", secret=True)
+    encryption_key: str = _setting("", "encrypts the store and its backups; nothing opens them without it", secret=True)
+    encryption_key_file: str = _setting("", "a file that holds the encryption key, instead", metavar="FILE")
+    backup_dir: str = _setting("", "the folder of the backups (default: backups in the data folder)", metavar="DIR")
+    backup_daily: bool = _setting(True, "back up once a day by itself: yes or no", metavar="yes|no")
+    backup_hour: int = _setting(3, "the hour from which the backup of a day is due", metavar="H")
+    backup_keep_days: int = _setting(7, "days to keep the backups that were made by themselves", metavar="N")
     read_only: bool = _setting(False, "offer only the tools that read")
     tools: tuple[str, ...] = _setting((), "offer only these tools", metavar="NAMES")
     exclude_tools: tuple[str, ...] = _setting((), "offer all tools but these", metavar="NAMES")
@@ -90,22 +153,40 @@ class Settings:
         return Path(self.data_dir)
 
     @property
+    def backup_folder(self) -> Path:
+        return Path(self.backup_dir).expanduser().absolute() if self.backup_dir else self.folder / "backups"
+
+    @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
 
+    def listens_on(self, transport: str) -> tuple[str, int]:
+        """The address and port of http or sse."""
+        host, port = (self.http_host, self.http_port) if transport == "http" else (self.sse_host, self.sse_port)
+        return host or self.host, port
+
 
 def settings_from(
-    given: Mapping[str, Any], environment: Mapping[str, str] = os.environ, file: str | None = None
+    given: Mapping[str, Any],
+    environment: Mapping[str, str] = os.environ,
+    file: str | None = None,
+    usual: Mapping[str, Any] | None = None,
 ) -> Settings:
     """Options first, then the environment, then the file, then what is usual."""
     file = file or environment.get(f"{PREFIX}CONFIG")
-    values: dict[str, Any] = {**_from_file(file), **_from_environment(environment)}
-    values.update({name: value for name, value in given.items() if value is not None})
-    hints = get_type_hints(Settings)
-    read = {name: _read(name, value, hints[name]) for name, value in values.items()}
+    names = [f.name for f in dataclasses.fields(Settings)]
+    written = from_file(Path(file).expanduser(), names, environment) if file else {}
+    told = {name: value for name, value in given.items() if value is not None}
+    layers: list[dict[str, Any]] = [dict(usual or {}), written, _from_environment(environment), told]
+    read = _read_all({name: value for layer in _with_ports(layers) for name, value in layer.items()})
     read["data_dir"] = str(Path(read.get("data_dir") or _data_dir(environment)).expanduser().absolute())
     read["timezone"] = read.get("timezone") or _local_zone(environment)
     return _checked(Settings(**read))
+
+
+def new_encryption_key(environment: Mapping[str, str] = os.environ) -> str:
+    """The key to change to: not a setting, because only one command ever looks at it."""
+    return environment.get(f"{PREFIX}NEW_ENCRYPTION_KEY", "")
 
 
 def variable(name: str) -> str:
@@ -120,23 +201,18 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return borrowed | found
 
 
-def _from_file(file: str | None) -> dict[str, Any]:
-    if not file:
-        return {}
-    path = Path(file).expanduser()
-    try:
-        text = path.read_text(encoding="utf-8")
-        entries = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (OSError, ValueError) as error:
-        raise Invalid("config", f"{path} cannot be read as settings: {error}") from error
-    known = {f.name for f in dataclasses.fields(Settings)}
-    values = {key.replace("-", "_"): value for key, value in dict(entries).items()}
-    for name in values.keys() - known:
-        near = difflib.get_close_matches(name, known, 1)
-        raise Invalid(
-            "config", f"{path} has an unknown setting {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
-        )
-    return values
+def _with_ports(layers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A port without a name belongs to the one transport that has one, and yields to a later layer as that one does."""
+    told = next((layer["transport"] for layer in reversed(layers) if "transport" in layer), ())
+    chosen = [name for name in _read("transport", told, tuple) if name in ("http", "sse")]
+    if len(chosen) > 1 and any(layer.get("port") for layer in layers):
+        raise Invalid("port", "two transports need one each: use --http-port and --sse-port")
+    return [{f"{name}_port": layer["port"] for name in chosen if layer.get("port")} | layer for layer in layers]
+
+
+def _read_all(values: Mapping[str, Any]) -> dict[str, Any]:
+    hints = get_type_hints(Settings)
+    return {name: _read(name, value, hints[name]) for name, value in values.items()}
 
 
 def _read(name: str, value: Any, kind: Any) -> Any:
@@ -169,6 +245,8 @@ def _checked(settings: Settings) -> Settings:
         _in_range(name, getattr(settings, name), 1, 65535)
     for name in ("ttl_short", "ttl_medium", "ttl_long"):
         _in_range(name, getattr(settings, name), 60, 2_592_000)
+    _check_keeping(settings)
+    _check_network(settings)
     _in_range("embedder_dimensions", settings.embedder_dimensions, 0, 2048)
     _in_range("prompt_tokens", settings.prompt_tokens, 100, 1_000_000)
     _in_range("boot_tokens", settings.boot_tokens, 500, 1_000_000)
@@ -180,6 +258,42 @@ def _checked(settings: Settings) -> Settings:
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise Invalid("timezone", f"{settings.timezone!r} is not a time zone; write it like Asia/Seoul") from error
     return settings
+
+
+def _check_keeping(settings: Settings) -> None:
+    _in_range("backup_hour", settings.backup_hour, 0, 23)
+    _in_range("backup_keep_days", settings.backup_keep_days, 1, 36_500)
+    if settings.encryption_key and settings.encryption_key_file:
+        raise Invalid("encryption-key-file", "the key itself is set as well; choose one of the two")
+
+
+def _check_network(settings: Settings) -> None:
+    _one_of("auth", (settings.auth,), AUTHS)
+    _one_of("tls-minimum", (settings.tls_minimum,), TLS_VERSIONS)
+    _one_of("jwt-algorithm", (settings.jwt_algorithm,), ALGORITHMS)
+    _one_of("jwt-permissions", settings.jwt_permissions, ("read", "write", "admin"))
+    for name in ("rate_limit", "address_rate_limit", "failure_rate_limit"):
+        _in_range(name, getattr(settings, name), 0, 100_000_000)
+    _in_range("max_body_bytes", settings.max_body_bytes, 1000, 2**31)
+    _in_range("session_timeout", settings.session_timeout, 1, 31_536_000)
+    _in_range("sse_heartbeat", settings.sse_heartbeat, 0, 86_400)
+    _in_range("sse_max_connections", settings.sse_max_connections, 1, 100_000)
+    if not settings.api_key_header.replace("-", "a").isalnum() or not settings.api_key_header.isascii():
+        raise Invalid("api-key-header", f"{settings.api_key_header!r} is not the name of a header")
+    if 0 < len(settings.jwt_secret.encode()) < SHORTEST_SECRET:
+        raise Invalid("jwt-secret", f"is too short to be safe: use {SHORTEST_SECRET} random bytes at least")
+    for proxy in settings.trusted_proxies:
+        _check_network_name(proxy)
+    for url in filter(None, (settings.public_url, *settings.authorization_servers)):
+        if not url.startswith(("https://", "http://")):
+            raise Invalid("public-url, authorization-servers", f"{url!r} is not an address: it begins with https://")
+
+
+def _check_network_name(name: str) -> None:
+    try:
+        ip_network(name, strict=False)
+    except ValueError as error:
+        raise Invalid("trusted-proxies", f"{name!r} is neither an address nor a network like 10.0.0.0/8") from error
 
 
 def _check_domains(settings: Settings) -> None:
@@ -196,7 +310,7 @@ def _one_of(name: str, values: tuple[str, ...], allowed: tuple[str, ...]) -> Non
             raise Invalid(name, f"{value!r} is not one of {', '.join(allowed)}")
 
 
-def _in_range(name: str, value: int, least: int, most: int) -> None:
+def _in_range(name: str, value: float, least: int, most: int) -> None:
     if not least <= value <= most:
         raise Invalid(name.replace("_", "-"), f"must be from {least} to {most}, not {value}")
 

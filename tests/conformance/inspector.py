@@ -17,7 +17,7 @@ _REFUSED = 3
 
 @dataclass(frozen=True)
 class Question:
-    """A question to greeum, the words that must be in the answer, and how the inspector must end."""
+    """A question to a dialect, the words that must be in the answer, and how the inspector must end."""
 
     name: str
     arguments: Sequence[str]
@@ -29,7 +29,10 @@ class Question:
         return self.name
 
 
-QUESTIONS = (
+_NO_CREDENTIAL = Question(
+    "no credential", ["--method", "tools/list", "--stored-auth-only"], "auth_required", code=_REFUSED, known=False
+)
+_GREEUM = (
     Question("tools/list", ["--method", "tools/list", "--strict"], '"name":"add_memory"'),
     Question(
         "tools/call",
@@ -44,10 +47,30 @@ QUESTIONS = (
         ["--method", "tools/call", "--tool-name", "query_memory", "--tool-arg", "query=inspector", *_LOAD],
         f'"ok":{CALLS},"toolErrors":0,"errors":0',
     ),
-    Question(
-        "no credential", ["--method", "tools/list", "--stored-auth-only"], "auth_required", code=_REFUSED, known=False
-    ),
+    _NO_CREDENTIAL,
 )
+_NOCTURNE = (
+    Question("tools/list", ["--method", "tools/list", "--strict"], '"name":"read_memory"'),
+    Question(
+        "tools/call",
+        [
+            *("--method", "tools/call", "--tool-name", "create_memory", "--tool-arg", "parent_uri=core://"),
+            *("--tool-arg", "content=Kept by the inspector", "--tool-arg", "priority=1"),
+        ],
+        "Success: Memory created at 'core://",
+    ),
+    Question("resources/list", ["--method", "resources/list"], '"uri":"core://1"'),
+    Question("resources/templates/list", ["--method", "resources/templates/list"], "core://{+path}"),
+    Question("resources/read", ["--method", "resources/read", "--uri", "core://1"], "Kept by the inspector"),
+    Question(
+        "load",
+        ["--method", "tools/call", "--tool-name", "read_memory", "--tool-arg", "uri=core://1", *_LOAD],
+        f'"ok":{CALLS},"toolErrors":0,"errors":0',
+    ),
+    _NO_CREDENTIAL,
+)
+QUESTIONS = {"greeum": _GREEUM, "nocturne": _NOCTURNE}
+"""Every dialect has questions of its own."""
 
 
 def inspect(programs: Programs, target: Target, era: str, question: Question) -> list[str]:

@@ -1,4 +1,4 @@
-"""The conformance suite and the inspector on the fixture dialect and on greeum: `python -m tests.conformance.run`."""
+"""The conformance suite and the inspector on the fixture and the real dialects: `python -m tests.conformance.run`."""
 
 # ruff: noqa: T201  (it is here to print)
 
@@ -26,25 +26,25 @@ def fixture_problems(programs: Programs, scratch: Path) -> Iterator[str]:
     yield from suite.gone(suite.FIXTURE_DIVERGENCES, findings)
 
 
-def greeum_problems(programs: Programs, scratch: Path) -> Iterator[str]:
+def dialect_problems(programs: Programs, scratch: Path, dialect: str) -> Iterator[str]:
     findings = []
-    with targets.greeum_server(scratch / "greeum") as target:
+    with targets.dialect_server(scratch / dialect, dialect) as target:
         for revision in suite.REVISIONS:
-            found = suite.examine(programs, target, revision, scratch / f"greeum-{revision}").only(suite.GENERIC)
-            _show(f"greeum {revision}: {found.score()} (generic)", found.known(suite.GREEUM_DIVERGENCES))
+            found = suite.examine(programs, target, revision, scratch / f"{dialect}-{revision}").only(suite.GENERIC)
+            _show(f"{dialect} {revision}: {found.score()} (generic)", found.known(suite.DIALECT_DIVERGENCES))
             findings.append(found)
-            yield from found.problems(suite.GREEUM_DIVERGENCES)
-        yield from suite.gone(suite.GREEUM_DIVERGENCES, findings)
-        yield from inspector_problems(programs, target)
+            yield from found.problems(suite.DIALECT_DIVERGENCES)
+        yield from suite.gone(suite.DIALECT_DIVERGENCES, findings)
+        yield from inspector_problems(programs, target, dialect)
 
 
-def inspector_problems(programs: Programs, target: Target) -> Iterator[str]:
+def inspector_problems(programs: Programs, target: Target, dialect: str) -> Iterator[str]:
     for era in inspector.ERAS:
-        for question in inspector.QUESTIONS:
+        for question in inspector.QUESTIONS[dialect]:
             began = time.monotonic()
             problems = inspector.inspect(programs, target, era, question)
             verdict = "FAILED" if problems else "ok"
-            print(f"inspector {era} {question}: {verdict}, {time.monotonic() - began:.1f} s")
+            print(f"inspector {dialect} {era} {question}: {verdict}, {time.monotonic() - began:.1f} s")
             yield from problems
 
 
@@ -59,7 +59,9 @@ def main() -> int:
         print(f"not run: {reason}", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        problems = [*fixture_problems(programs, Path(folder)), *greeum_problems(programs, Path(folder))]
+        problems = [*fixture_problems(programs, Path(folder))]
+        for dialect in inspector.QUESTIONS:
+            problems += dialect_problems(programs, Path(folder), dialect)
     for problem in problems:
         print(f"PROBLEM {problem}", file=sys.stderr)
     print(f"{len(problems)} problems" if problems else "all well")

@@ -41,7 +41,7 @@ FIXTURE_DIVERGENCES = (
     Divergence("server-sse-priming-event", _NOT_RESUMABLE),
     Divergence("server-sse-retry-field", _NOT_RESUMABLE),
 )
-GREEUM_DIVERGENCES = (
+DIALECT_DIVERGENCES = (
     *FIXTURE_DIVERGENCES,
     Divergence("sep-2575-server-sends-tools-list-changed-on-subscription", _LISTINGS_STAY),
     Divergence("sep-2575-server-sends-prompts-list-changed-on-subscription", _LISTINGS_STAY),

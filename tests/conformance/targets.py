@@ -52,7 +52,7 @@ def fixture_server(folder: Path) -> Iterator[Target]:
 
 
 @contextmanager
-def greeum_server(folder: Path) -> Iterator[Target]:
+def dialect_server(folder: Path, dialect: str) -> Iterator[Target]:
     """The program as users start it."""
-    with serving.served(folder, "--dialect", "greeum", **_STACKS_WHEN_ABORTED) as server:
+    with serving.served(folder, "--dialect", dialect, **_STACKS_WHEN_ABORTED) as server:
         yield Target(server.url(), server.process)

@@ -29,7 +29,13 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def greeum(programs: Programs, scratch: Path) -> Iterator[Target]:
-    with targets.greeum_server(scratch / "greeum") as target:
+    with targets.dialect_server(scratch / "greeum", "greeum") as target:
+        yield target
+
+
+@pytest.fixture(scope="module")
+def nocturne(programs: Programs, scratch: Path) -> Iterator[Target]:
+    with targets.dialect_server(scratch / "nocturne", "nocturne") as target:
         yield target
 
 
@@ -42,20 +48,27 @@ def test_every_scenario_passes_on_the_fixture_dialect(programs: Programs, scratc
     assert suite.gone(suite.FIXTURE_DIVERGENCES, findings) == []
 
 
-def test_generic_scenarios_pass_on_greeum(programs: Programs, greeum: Target, scratch: Path) -> None:
+@pytest.mark.parametrize("dialect", inspector.QUESTIONS)
+def test_generic_scenarios_pass_on_every_dialect(
+    programs: Programs, dialect: str, scratch: Path, request: pytest.FixtureRequest
+) -> None:
+    target: Target = request.getfixturevalue(dialect)
     findings = [
-        suite.examine(programs, greeum, revision, scratch / f"greeum-{revision}").only(suite.GENERIC)
+        suite.examine(programs, target, revision, scratch / f"{dialect}-{revision}").only(suite.GENERIC)
         for revision in suite.REVISIONS
     ]
-    assert [problem for one in findings for problem in one.problems(suite.GREEUM_DIVERGENCES)] == []
-    assert suite.gone(suite.GREEUM_DIVERGENCES, findings) == []
+    assert [problem for one in findings for problem in one.problems(suite.DIALECT_DIVERGENCES)] == []
+    assert suite.gone(suite.DIALECT_DIVERGENCES, findings) == []
 
 
 @pytest.mark.parametrize("era", inspector.ERAS)
-def test_the_inspector_gets_what_it_asks_greeum_for(programs: Programs, greeum: Target, era: str) -> None:
-    assert [
-        problem for question in inspector.QUESTIONS for problem in inspector.inspect(programs, greeum, era, question)
-    ] == []
+@pytest.mark.parametrize("dialect", inspector.QUESTIONS)
+def test_the_inspector_gets_what_it_asks_for(
+    programs: Programs, dialect: str, era: str, request: pytest.FixtureRequest
+) -> None:
+    target: Target = request.getfixturevalue(dialect)
+    questions = inspector.QUESTIONS[dialect]
+    assert [problem for one in questions for problem in inspector.inspect(programs, target, era, one)] == []
 
 
 def test_an_address_where_nothing_is_served_conforms_to_nothing(
@@ -63,4 +76,4 @@ def test_an_address_where_nothing_is_served_conforms_to_nothing(
 ) -> None:
     nowhere = replace(greeum, url=greeum.url + "/nowhere")
     found = suite.examine(programs, nowhere, suite.REVISIONS[1], scratch / "nowhere").only(suite.GENERIC)
-    assert found.problems(suite.GREEUM_DIVERGENCES) != []
+    assert found.problems(suite.DIALECT_DIVERGENCES) != []

@@ -1,4 +1,4 @@
-"""A client of a dialect, as tests speak with it: call, be refused, read."""
+"""A client of a dialect, as tests speak with it: call, be refused, read; in objects or in prose."""
 
 import itertools
 import json
@@ -26,8 +26,8 @@ def unique() -> str:
     return f"{letters}quix"
 
 
-class Conversation:
-    """Calls the tools of one server over one wire."""
+class Connection:
+    """A client of one server over one wire."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -36,6 +36,23 @@ class Conversation:
         """The whole result, good or bad. The client has checked it against the tool's output schema."""
         with anyio.fail_after(PATIENCE):
             return await self.client.call_tool(tool, arguments)
+
+    async def content(self, uri: str) -> TextResourceContents:
+        """What stands under an address."""
+        with anyio.fail_after(PATIENCE):
+            (content,) = (await self.client.read_resource(uri)).contents
+        assert isinstance(content, TextResourceContents)
+        return content
+
+    async def unreadable(self, uri: str) -> MCPError:
+        """How reading an address fails."""
+        with anyio.fail_after(PATIENCE), pytest.raises(MCPError) as caught:
+            await self.client.read_resource(uri)
+        return caught.value
+
+
+class Conversation(Connection):
+    """With a dialect that answers in objects."""
 
     async def call(self, tool: str, /, **arguments: Any) -> Any:
         """What the tool answers."""
@@ -57,17 +74,29 @@ class Conversation:
 
     async def read(self, uri: str) -> Any:
         """What a resource holds."""
-        with anyio.fail_after(PATIENCE):
-            (content,) = (await self.client.read_resource(uri)).contents
-        assert isinstance(content, TextResourceContents)
+        content = await self.content(uri)
         assert content.mime_type == "application/json"
         return json.loads(content.text)
 
-    async def unreadable(self, uri: str) -> MCPError:
-        """How reading an address fails."""
-        with anyio.fail_after(PATIENCE), pytest.raises(MCPError) as caught:
-            await self.client.read_resource(uri)
-        return caught.value
+
+class ProseConversation(Connection):
+    """With a dialect that answers in sentences: nothing but text, and errors that begin with `Error: `."""
+
+    async def call(self, tool: str, /, **arguments: Any) -> str:
+        """What the tool answers."""
+        result = await self.answer(tool, **arguments)
+        assert not result.is_error, text_of(result)
+        return prose_of(result)
+
+    async def refused(self, tool: str, /, **arguments: Any) -> str:
+        """The sentence the tool refuses with, without the word before it."""
+        return error_sentence(await self.answer(tool, **arguments))
+
+    async def read(self, uri: str) -> str:
+        """What a resource holds."""
+        content = await self.content(uri)
+        assert content.mime_type == "text/plain"
+        return content.text
 
 
 def text_of(result: CallToolResult) -> str:
@@ -86,3 +115,22 @@ def error_body(result: CallToolResult) -> dict[str, str]:
     assert json.loads(text_of(result)) == body
     assert "Traceback" not in body["details"]
     return body
+
+
+def prose_of(result: CallToolResult) -> str:
+    """The one text of a result that has nothing else."""
+    assert result.structured_content is None
+    assert len(result.content) == 1
+    return text_of(result)
+
+
+def error_sentence(result: CallToolResult) -> str:
+    """A refusal in prose: one line, no more than a caller should have to read."""
+    words = prose_of(result)
+    assert result.is_error, words
+    assert words.startswith("Error: "), words
+    assert words.endswith("."), words
+    assert "\n" not in words, words
+    assert "Traceback" not in words
+    assert len(words) < 1000
+    return words.removeprefix("Error: ")

@@ -1,17 +1,46 @@
 """Ranking: what decides the order, what may only nudge it, and what the shown similarity means."""
 
+from collections.abc import Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.domain.errors import Invalid
-from commonplace.domain.ranking import DEFAULT, Candidate, Ranked, Scale, boosts, folded, rank, similarity
+from commonplace.domain.ranking import (
+    DEFAULT,
+    Evidence,
+    Ranked,
+    Scale,
+    Standing,
+    boosts,
+    folded,
+    rank,
+    similarity,
+)
 
 SCALE = Scale(unrelated=0.45, same=0.93)
 BOOST = DEFAULT.importance + DEFAULT.recency + DEFAULT.use
 ASKED = 10.0
+
+
+class Candidate(NamedTuple):
+    """All there is to know about one row."""
+
+    row: int
+    cosine: float | None
+    lexical: float
+    importance: float = 0.5
+    age_days: float = 0.0
+    uses: int = 0
+    whole: float | None = None
+
+    @property
+    def standing(self) -> Standing:
+        return Standing(self.importance, self.age_days, self.uses)
+
 
 cosines = st.floats(-1, 1)
 maybe_cosines = st.none() | cosines
@@ -30,8 +59,25 @@ found = st.lists(candidates, max_size=12, unique_by=lambda one: one.row)
 neighbourhoods = st.dictionaries(st.integers(0, 30), st.lists(st.integers(0, 30), max_size=4), max_size=12)
 
 
-def ranked(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int]] | None = None) -> list[Ranked]:
-    return rank(some, asked=asked, neighbours=neighbours or {}, scale=SCALE)
+def ranked(
+    *some: Candidate,
+    asked: float = ASKED,
+    neighbours: dict[int, list[int]] | None = None,
+    limit: int | None = None,
+) -> list[Ranked]:
+    evidence = Evidence(
+        {one.row: one.cosine for one in some if one.cosine is not None},
+        {one.row: one.whole for one in some if one.whole is not None},
+        {one.row: one.lexical for one in some},
+        asked,
+        neighbours or {},
+    )
+    standing = {one.row: one.standing for one in some}
+
+    def look_up(rows: Sequence[int]) -> dict[int, Standing]:
+        return {row: standing[row] for row in rows if row in standing}
+
+    return rank(evidence, look_up, scale=SCALE, limit=limit)
 
 
 def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int]] | None = None) -> list[int]:
@@ -86,7 +132,28 @@ def test_equal_candidates_stand_in_the_order_of_their_rows() -> None:
 
 def test_a_limit_takes_the_best() -> None:
     some = [Candidate(row, row / 10, 0) for row in range(10)]
-    assert [one.row for one in rank(some, asked=0, neighbours={}, scale=SCALE, limit=3)] == [9, 8, 7]
+    assert [one.row for one in ranked(*some, asked=0, limit=3)] == [9, 8, 7]
+
+
+@given(found, neighbourhoods, st.integers(1, 12))
+def test_a_limit_takes_what_the_whole_list_begins_with(
+    some: list[Candidate], beside: dict[int, list[int]], limit: int
+) -> None:
+    known = {one.row for one in some}
+    beside = {row: [other for other in others if other in known] for row, others in beside.items()}
+    assert ranked(*some, neighbours=beside, limit=limit) == ranked(*some, neighbours=beside)[:limit]
+
+
+def test_only_rows_that_boosts_could_bring_to_the_top_are_looked_up() -> None:
+    evidence = Evidence({row: row / 100 for row in range(100)}, {}, {}, 0.0, {})
+    looked_up: list[int] = []
+
+    def look_up(rows: Sequence[int]) -> dict[int, Standing]:
+        looked_up.extend(rows)
+        return dict.fromkeys(rows, Standing())
+
+    assert [one.row for one in rank(evidence, look_up, scale=SCALE, limit=3)] == [99, 98, 97]
+    assert len(looked_up) < 10
 
 
 @given(found, neighbourhoods, st.just(0.0) | st.floats(0.1, 50))
@@ -107,10 +174,8 @@ def test_the_order_of_the_candidates_does_not_matter(some: list[Candidate], besi
     assert ranked(*some, neighbours=beside) == ranked(*reversed(some), neighbours=beside)
 
 
-@given(
-    st.builds(Candidate, st.just(1), maybe_cosines, bm25, st.floats(-9, 9), st.floats(-9, 1e9), st.integers(-9, 10**9))
-)
-def test_boosts_are_small_and_never_harm(one: Candidate) -> None:
+@given(st.builds(Standing, st.floats(-9, 9), st.floats(-9, 1e9), st.integers(-9, 10**9)))
+def test_boosts_are_small_and_never_harm(one: Standing) -> None:
     assert 0 <= sum(boosts(one)) <= BOOST + 1e-9 <= 0.05 + 2e-9
 
 
@@ -121,13 +186,14 @@ def test_more_important_newer_and_more_used_never_ranks_lower(
     better = one._replace(
         importance=max(importance, one.importance), age_days=one.age_days - days, uses=one.uses + uses
     )
-    assert all(b >= a for a, b in zip(boosts(one), boosts(better), strict=True))
+    assert all(b >= a for a, b in zip(boosts(one.standing), boosts(better.standing), strict=True))
 
 
 @given(candidates, candidates)
 def test_a_popular_memory_never_buries_a_better_match(popular: Candidate, match: Candidate) -> None:
     popular, match = popular._replace(row=1), match._replace(row=2)
-    plain = {one.row: one.score - sum(boosts(popular if one.row == 1 else match)) for one in ranked(popular, match)}
+    boost = {one.row: sum(boosts(one.standing)) for one in (popular, match)}
+    plain = {one.row: one.score - boost[one.row] for one in ranked(popular, match)}
     if plain[2] - plain[1] > BOOST + 1e-6:
         assert order(popular, match) == [2, 1]
 

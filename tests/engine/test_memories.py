@@ -132,7 +132,7 @@ async def test_every_deed_is_an_event_without_the_text(engine: Engine, owner: Ac
 async def test_links_are_written_with_the_memory(engine: Engine, owner: Actor) -> None:
     source = await engine.memories.remember(owner, Draft("source"))
     derived = await engine.memories.remember(owner, Draft("derived", links=((LinkKind.DERIVED_FROM, source.id),)))
-    links = await engine.store.read(lambda tx: tx.links(source.id))
+    links = await engine.store.read(lambda tx: tx.links.of(source.id))
     assert [(link.source, link.target, link.kind) for link in links] == [(derived.id, source.id, LinkKind.DERIVED_FROM)]
 
 

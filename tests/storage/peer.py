@@ -1,7 +1,8 @@
 """A process on a shared folder: does what its standard input says, a line at a time, and answers on standard output.
 
-`write COUNT` keeps so many memories, several at a time, and names each when it is acknowledged; the other words are
-the engine's verbs. Started as `python -m tests.storage.peer FOLDER NAME`.
+`write COUNT` keeps so many memories, several at a time, and names each when it is acknowledged; `plant COUNT` does so
+under one address, titles left out, with an edit and a removed alias in between; the other words are the engine's
+verbs. Started as `python -m tests.storage.peer FOLDER NAME`.
 """
 
 import asyncio
@@ -17,8 +18,10 @@ from typing import IO
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.access import Actor
+from commonplace.domain.address import address
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine, assemble
+from commonplace.engine.paths import Labels
 from commonplace.engine.recall import Question
 from commonplace.storage.sqlite.store import SqliteStore
 from tests.fakes import Embedder
@@ -102,11 +105,29 @@ async def keep(engine: Engine, owner: Actor, texts: Iterator[str]) -> None:
         say(text)
 
 
+async def grow(engine: Engine, owner: Actor, name: str, numbers: Iterator[int]) -> None:
+    parent = address("core://log")
+    for number in numbers:
+        node = await engine.paths.plant(owner, parent, Draft(f"{name} planted {number}"), Labels(number % 5, name))
+        assert node.memory
+        side = parent.parent.child(f"{name}-{number}")
+        await engine.paths.alias(owner, side, node.address, Labels())
+        content = f"{node.memory.content} and wrote"
+        await engine.paths.edit(owner, node.address, node.memory, content=content, labels=Labels())
+        if number % 2:
+            await engine.paths.prune(owner, side)
+        say([str(node.address), content])
+
+
 async def obey(engine: Engine, owner: Actor, name: str, line: str) -> None:
     verb, _, rest = line.strip().partition(" ")
     if verb == "write":
         texts = (f"{name} wrote {number}" for number in range(int(rest)))
         await asyncio.gather(*(keep(engine, owner, texts) for _ in range(AT_ONCE)))
+        say("done")
+    elif verb == "plant":
+        numbers = iter(range(int(rest)))
+        await asyncio.gather(*(grow(engine, owner, name, numbers) for _ in range(AT_ONCE)))
         say("done")
     elif verb == "remember":
         say((await engine.memories.remember(owner, Draft(rest))).id)

@@ -185,7 +185,7 @@ async def test_erasing_takes_everything_but_the_block(house: House) -> None:
     link = Link(memory.id, other.id, LinkKind.REFERENCES, 1.0, NOW)
 
     def work(tx: Transaction) -> None:
-        tx.link(link)
+        tx.links.add(link)
         tx.count_uses({memory.number: 2}, NOW)
         tx.revise(memory, Change(content="erased"), memory.author, NOW, house.prints("erased"))
 
@@ -197,7 +197,7 @@ async def test_erasing_takes_everything_but_the_block(house: House) -> None:
         return [
             tx.memory(memory.id, house.all),
             tx.versions(memory.id),
-            tx.links(other.id),
+            tx.links.of(other.id),
             tx.vectors(memory.number, fingerprint),
             dict(tx.facts([memory.number])),
             tx.version_of(memory.number),
@@ -222,7 +222,7 @@ async def test_the_number_of_an_erased_memory_is_not_given_again(house: House) -
 async def test_a_transaction_that_fails_leaves_nothing_behind(house: House) -> None:
     def work(tx: Transaction) -> None:
         memory = house.put(tx, house.drafted("never", tags=("x",)))
-        tx.link(Link(memory.id, memory.id, LinkKind.MANUAL, 0.5, NOW))
+        tx.links.add(Link(memory.id, memory.id, LinkKind.MANUAL, 0.5, NOW))
         tx.count_uses({memory.number: 1}, NOW)
         tx.set_meta("never", "1")
         raise Spoilt

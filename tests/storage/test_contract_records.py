@@ -32,14 +32,14 @@ async def test_links_are_seen_from_both_ends_the_strongest_first(house: House) -
 
     def work(tx: Transaction) -> None:
         for link in (weak, strong, nowhere):
-            tx.link(link)
+            tx.links.add(link)
 
     await house.store.write(work)
-    assert await house.store.read(lambda tx: tx.links(a.id)) == [strong, weak]
-    assert await house.store.read(lambda tx: tx.links(b.id)) == [weak]
+    assert await house.store.read(lambda tx: tx.links.of(a.id)) == [strong, weak]
+    assert await house.store.read(lambda tx: tx.links.of(b.id)) == [weak]
     stronger = replace(weak, strength=0.95)
-    await house.store.write(lambda tx: tx.link(stronger))
-    assert await house.store.read(lambda tx: tx.links(a.id)) == [stronger, strong]
+    await house.store.write(lambda tx: tx.links.add(stronger))
+    assert await house.store.read(lambda tx: tx.links.of(a.id)) == [stronger, strong]
 
 
 async def test_blocks_follow_each_other_and_stand_beside_their_texts(house: House) -> None:

@@ -35,6 +35,7 @@ def entries(numbers: Sequence[int], collections: Sequence[int] | None = None) ->
         np.full(count, 0.5),
         np.zeros(count, np.int64),
         np.full(count, NEVER, np.int64),
+        np.ones(count, np.int32),
     )
 
 

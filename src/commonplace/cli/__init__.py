@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from commonplace import __version__
 from commonplace.cli.arrivals import add_import
+from commonplace.cli.backup import add_backup
+from commonplace.cli.doctor import add_doctor
 from commonplace.cli.history import add_history
 from commonplace.cli.house import add_data_dir, with_engine
 from commonplace.cli.keys import add_keys
+from commonplace.cli.rekey import add_rekey
 from commonplace.domain.errors import CommonplaceError
 from commonplace.settings import Settings, settings_from, variable
 
@@ -28,11 +31,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not hasattr(options, "run"):
         _parser().print_help()
         return 2
+    return _run("commonplace", options)
+
+
+def assoc(arguments: Sequence[str] | None = None) -> int:
+    """`mcp-assoc-memory`: the options of `serve`, and its own dialect unless told otherwise."""
+    calm_numpy()
+    parser = argparse.ArgumentParser(prog="mcp-assoc-memory", formatter_class=_Reference)
+    parser.description = "Serve the memory to MCP clients; the same as `commonplace serve --dialect assoc`."
+    parser.add_argument("--version", action="version", version=f"commonplace {__version__}")
+    _add_settings(parser)
+    parser.set_defaults(run=_serve, usual={"dialect": "assoc"})
+    return _run("mcp-assoc-memory", parser.parse_args(arguments))
+
+
+def _run(program: str, options: argparse.Namespace) -> int:
     try:
         return int(options.run(options) or 0)
     except CommonplaceError as error:
         remedy = f"\n{error.remedy}" if error.remedy else ""
-        print(f"commonplace: {error.message}{remedy}", file=sys.stderr)
+        print(f"{program}: {error.message}{remedy}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130
@@ -57,13 +75,13 @@ def _parser() -> argparse.ArgumentParser:
     add_keys(commands)
     add_history(commands)
     add_import(commands)
-    for name, run, text in (
-        ("verify", _verify, "recompute the tamper-evident chain"),
-        ("vacuum", _vacuum, "rewrite the file without what was deleted"),
-    ):
-        command = commands.add_parser(name, help=text, description=text)
-        add_data_dir(command)
-        command.set_defaults(run=run)
+    add_backup(commands)
+    add_rekey(commands)
+    add_doctor(commands)
+    text = "rewrite the file without what was deleted"
+    vacuum = commands.add_parser("vacuum", help=text, description=text)
+    add_data_dir(vacuum)
+    vacuum.set_defaults(run=_vacuum)
     return parser
 
 
@@ -81,7 +99,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
             continue  # secrets come from the environment or the file, never from a command line
         flag = "--" + field.name.replace("_", "-")
         text = f"{field.metadata['help']}{_shown_default(field.default)} [{variable(field.name)}]"
-        if isinstance(field.default, bool):
+        if field.default is False:
             parser.add_argument(flag, action="store_const", const=True, help=text)
         else:
             parser.add_argument(flag, metavar=field.metadata["metavar"] or field.name.upper(), help=text)
@@ -93,6 +111,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 def _shown_default(default: Any) -> str:
     if default in ("", (), False, 0):
         return ""
+    if default is True:
+        return " (default: yes)"
     return f" (default: {','.join(default) if isinstance(default, tuple) else default})"
 
 
@@ -102,7 +122,7 @@ def _serve(options: argparse.Namespace) -> int:
     from commonplace.bootstrap import check_tool_names, dialect_named, log_to_stderr
 
     given = {f.name: getattr(options, f.name, None) for f in dataclasses.fields(Settings)}
-    settings = settings_from(given, file=options.config)
+    settings = settings_from(given, file=options.config, usual=getattr(options, "usual", None))
     dialect_named(settings.dialect)
     check_tool_names(settings)
     log_to_stderr(settings.log_level)
@@ -128,18 +148,6 @@ async def _serving(settings: Settings) -> None:
         await serve(dialects, engine, settings, ready)
     finally:
         await engine.close()
-
-
-def _verify(options: argparse.Namespace) -> int:
-    async def work(engine: Engine) -> int:
-        if damage := await engine.store.check():
-            print(f"the file is damaged: {damage}")
-            return 1
-        verdict = await engine.chain.verify(await engine.access.local_owner())
-        print(f"{verdict.total} blocks: {'the chain is valid' if verdict.valid else verdict.broken}")
-        return 0 if verdict.valid else 1
-
-    return with_engine(options, work)
 
 
 def _vacuum(options: argparse.Namespace) -> int:

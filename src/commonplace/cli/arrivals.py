@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.house import add_data_dir, folder_settings, with_engine
+from commonplace.cli.house import add_data_dir, folder_settings, plain, with_engine
 
 if TYPE_CHECKING:
     from commonplace.engine import Engine
@@ -32,7 +32,7 @@ def _nocturne(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
         actor = (await engine.access.local_owner()).through("import.nocturne", "import/nocturne")
         report = await engine.arrivals.bring(actor, "nocturne", arrivals)
-        print("\n".join(report.lines))
+        print("\n".join(map(plain, report.lines)))
         allowed = [domain.lower() for domain in folder_settings(options).valid_domains]
         if unknown := [domain for domain in domains if domain not in allowed]:
             print(f"to reach them, serve with VALID_DOMAINS={','.join([*allowed, *unknown])}")

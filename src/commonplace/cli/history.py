@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.house import add_data_dir, with_engine
+from commonplace.cli.house import add_data_dir, plain, with_engine
 
 if TYPE_CHECKING:
     from commonplace.domain.access import Actor
@@ -53,7 +53,7 @@ def _sessions(options: argparse.Namespace) -> int:
         print("LAST CHANGE\tCHANGES\tMEMORIES\tBY\tSESSION")
         for one in await engine.history.sessions(actor, options.limit):
             last = f"{one.ended_at.astimezone(actor.zone):%Y-%m-%d %H:%M}"
-            print(last, one.changes, one.memories, _plain(one.by.credential), _plain(one.name), sep="\t")
+            print(last, one.changes, one.memories, plain(one.by.credential), plain(one.name), sep="\t")
         return 0
 
     return with_engine(options, work)
@@ -64,8 +64,8 @@ def _session(options: argparse.Namespace) -> int:
         actor = await _person(engine)
         for done in await engine.history.changes(actor, options.session):
             at = f"{done.event.at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
-            subject = _plain(done.address) or done.event.memory
-            print(at, done.event.kind.value, _plain(done.event.by.tool), subject, _plain(done.glimpse), sep="\t")
+            subject = plain(done.address) or done.event.memory
+            print(at, done.event.kind.value, plain(done.event.by.tool), subject, plain(done.glimpse), sep="\t")
         return 0
 
     return with_engine(options, work)
@@ -76,7 +76,7 @@ def _versions(options: argparse.Namespace) -> int:
         actor = await _person(engine)
         for one in await engine.history.states(actor, await _reference(engine, actor, options.memory)):
             at = f"{one.made_at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
-            print(one.number, at, _plain(one.author.tool), _plain(one.author.session), _glimpse(one.content), sep="\t")
+            print(one.number, at, plain(one.author.tool), plain(one.author.session), _glimpse(one.content), sep="\t")
         return 0
 
     return with_engine(options, work)
@@ -88,7 +88,7 @@ def _compare(options: argparse.Namespace) -> int:
         reference = await _reference(engine, actor, options.memory)
         comparison = await engine.history.compare(actor, reference, options.old, options.new)
         for line in comparison.lines():
-            print(_plain(line))
+            print(plain(line))
         for name in comparison.fields:
             if name != "content":
                 print(f"{name}: {getattr(comparison.old, name)!r} -> {getattr(comparison.new, name)!r}")
@@ -123,8 +123,8 @@ def _take_back(options: argparse.Namespace) -> int:
 
 def _report(undone: Undone) -> None:
     for step in undone.steps:
-        reason = f"\t{_plain(step.reason)}" if step.reason else ""
-        print(f"{step.remedy.value}\t{_plain(step.subject) or step.memory}{reason}")
+        reason = f"\t{plain(step.reason)}" if step.reason else ""
+        print(f"{step.remedy.value}\t{plain(step.subject) or step.memory}{reason}")
     print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone")
 
 
@@ -144,7 +144,7 @@ async def _reference(engine: Engine, actor: Actor, name: str) -> Reference:
     number = name.removeprefix("block_")
     if is_uuid(name):
         return Reference(id=MemoryId(name))
-    if number.isascii() and number.isdigit():
+    if number.isascii() and number.isdigit() and len(number) < 19:
         return Reference(block=int(number))
     memory = (await engine.paths.look(actor, address(name, "MEMORY"), most=1)).memory
     if memory is None:
@@ -154,9 +154,4 @@ async def _reference(engine: Engine, actor: Actor, name: str) -> Reference:
 
 def _glimpse(content: str, most: int = 80) -> str:
     shown = " ".join(content[: most * 2].split())
-    return _plain(shown if len(shown) <= most else shown[:most] + "…")
-
-
-def _plain(text: str) -> str:
-    """Without what would steer a terminal."""
-    return "".join(char if char.isprintable() else " " for char in text)
+    return plain(shown if len(shown) <= most else shown[:most] + "…")

@@ -19,10 +19,25 @@ Work = Callable[["Engine"], Coroutine[Any, Any, int]]
 def add_data_dir(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data-dir", metavar="DIR", help=f"the folder of the memories [{variable('data_dir')}]")
     parser.add_argument("--config", metavar="FILE", help="a settings file [COMMONPLACE_CONFIG]")
+    parser.add_argument(
+        "--encryption-key-file",
+        metavar="FILE",
+        help=f"the file of the encryption key [{variable('encryption_key_file')}; the key: COMMONPLACE_ENCRYPTION_KEY]",
+    )
+
+
+def add_backup_dir(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--backup-dir", metavar="DIR", help=f"the folder of the backups [{variable('backup_dir')}]")
 
 
 def folder_settings(options: argparse.Namespace) -> Settings:
-    return settings_from({"data_dir": options.data_dir}, file=options.config)
+    given = {name: getattr(options, name, None) for name in ("data_dir", "encryption_key_file", "backup_dir")}
+    return settings_from(given, file=options.config)
+
+
+def plain(text: str) -> str:
+    """Without what would steer a terminal."""
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def with_engine(options: argparse.Namespace, work: Work, *, founding: bool = False) -> int:

@@ -39,10 +39,21 @@ class Act(StrEnum):
     READS = "reads"
     WRITES = "writes"
     DESTROYS = "destroys"
+    SERVES = "serves"
+    """Several actions under one name: each asks for what it needs."""
+    GOVERNS = "governs"
 
     @property
     def needs(self) -> Permission:
-        return Permission.READ if self is Act.READS else Permission.WRITE
+        return _NEEDED.get(self, Permission.WRITE)
+
+    @property
+    def changes(self) -> bool:
+        """Whether it is left out where nothing may be changed."""
+        return self in (Act.WRITES, Act.DESTROYS)
+
+
+_NEEDED = {Act.READS: Permission.READ, Act.SERVES: Permission.READ, Act.GOVERNS: Permission.ADMIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ class Call:
     actor: Actor
     settings: Settings
     progress: Progress
+    shown: bool = True
+    """Whether the caller gets to see the answer; not where only leave to read is asked for."""
 
 
 class Prose(str):
@@ -97,7 +110,9 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        return _plain(self._arguments.model_json_schema())
+        schema = _plain(self._arguments.model_json_schema())
+        schema["properties"] = {name: _usual(entry) for name, entry in schema.get("properties", {}).items()}
+        return schema
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
@@ -236,6 +251,12 @@ class Dialect:
     def destroys(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         return self._tool(Act.DESTROYS, function)
 
+    def serves(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return self._tool(Act.SERVES, function)
+
+    def governs(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return self._tool(Act.GOVERNS, function)
+
     def _tool(self, act: Act, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         answers = get_type_hints(function).get("return")
         if get_origin(answers) is Answer:
@@ -279,8 +300,21 @@ class Dialect:
             for name, tool in self.tools.items()
             if name in chosen
             and name not in settings.exclude_tools
-            and not (settings.read_only and tool.act is not Act.READS)
+            and not (settings.read_only and tool.act.changes)
         }
+
+
+USUALLY = "usually"
+"""Under this key a parameter's schema says its default, where the code must know whether it was given."""
+
+
+def _usual(entry: dict[str, Any]) -> dict[str, Any]:
+    if USUALLY not in entry:
+        return entry
+    usual = entry.pop(USUALLY)
+    entry.pop("default", None)
+    kinds = [one for one in entry.pop("anyOf", [{}]) if one.get("type") != "null"]
+    return {**kinds[0], **entry, **({} if usual is None else {"default": usual})}
 
 
 def _as_object(schema: dict[str, Any]) -> dict[str, Any]:

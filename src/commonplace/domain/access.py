@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
@@ -46,10 +47,17 @@ class Actor:
     tool: str = ""
     credential_id: CredentialId | None = None
     limited_to: frozenset[CollectionId] | None = None
+    until: datetime | None = None
+    """When what the caller came with ends by itself; None where the store is asked."""
 
     def through(self, tool: str, session: str = "") -> "Actor":
         """The same caller, using this tool."""
         return replace(self, tool=tool, session=session or self.session)
+
+    def within(self, collections: frozenset[CollectionId]) -> "Actor":
+        """The same caller, looking only here."""
+        limits = collections if self.limited_to is None else collections & self.limited_to
+        return replace(self, limited_to=limits)
 
     @property
     def author(self) -> Author:

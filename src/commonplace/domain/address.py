@@ -1,6 +1,7 @@
 """Addresses of memories: `domain://names/of/the/path`."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
@@ -18,7 +19,6 @@ MAX_NAMES = 64
 MAX_ADDRESS_CHARS = 10_000
 
 _SCHEME = re.compile(r"([^\W\d_][\w+.-]*)://(.*)\Z", re.DOTALL)
-_NAME = re.compile(r"[\w-]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,15 @@ def _plain(written: str, field: str) -> str:
 
 
 def title(name: str, field: str = "title") -> str:
-    """A name that may be given to a path: letters and digits of any script, `_` and `-`."""
+    """A name that may be given to a path: letters (with their marks) and digits of any script, `_` and `-`."""
     kept = normalised("NFC", text(field, name)).strip()
     if len(kept) > MAX_NAME_CHARS:
         raise Invalid(field, f"is {len(kept)} characters long; at most {MAX_NAME_CHARS} are allowed")
-    if not _NAME.match(kept):
+    if not _is_name(kept):
         raise Invalid(field, f"{kept!r} may hold only letters and digits (of any script), '_' and '-'")
     return kept
+
+
+def _is_name(word: str) -> bool:
+    kinds = ["L" if char in "_-" else unicodedata.category(char)[0] for char in word]
+    return bool(kinds) and kinds[0] != "M" and {"L", "M", "N"}.issuperset(kinds)  # many scripts write vowels as marks

@@ -1,5 +1,7 @@
 """Memories on their way in from another program, whatever it was."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -27,8 +29,8 @@ class ArrivingPath:
 class Arrival:
     """A memory with all it was, oldest first, and all ways that led to it."""
 
-    origin: str
-    """What tells it from all others of the same source, so that it is never brought twice."""
+    origins: tuple[str, ...]
+    """What tells each of its states from all others of the same source, so that none is ever brought twice."""
     states: tuple[ArrivingText, ...]
     paths: tuple[ArrivingPath, ...] = ()
 
@@ -44,6 +46,11 @@ class ArrivalReport:
     known_paths: int = 0
     orphans: int = 0
     remarks: list[str] = field(default_factory=list)
+
+    def include(self, other: ArrivalReport) -> None:
+        for name in ("memories", "known", "versions", "paths", "known_paths", "orphans"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.remarks += other.remarks
 
     @property
     def lines(self) -> list[str]:

@@ -122,6 +122,19 @@ class Unseen(CommonplaceError):
 
 
 @dataclass(eq=False)
+class SessionRequired(CommonplaceError):
+    """Something is to happen in a session, and there is none."""
+
+    @property
+    def message(self) -> str:
+        return "there is no current session"
+
+    @property
+    def remedy(self) -> str:
+        return "name one with session_id, or make one with create_session"
+
+
+@dataclass(eq=False)
 class Stranding(CommonplaceError):
     """A removal that would leave others without any path."""
 
@@ -238,3 +251,49 @@ class StoreBusy(StoreFailed):
     @property
     def remedy(self) -> str:
         return "repeat in a moment; nothing was written"
+
+
+@dataclass(eq=False)
+class StoreInUse(StoreFailed):
+    """Another process has the folder open, and what was asked needs it alone."""
+
+    @property
+    def remedy(self) -> str:
+        return "stop every server and command on this folder, then repeat; nothing was changed"
+
+
+@dataclass(eq=False)
+class KeyNeeded(StoreFailed):
+    """The file is encrypted, and there is no key or a wrong one."""
+
+    @property
+    def remedy(self) -> str:
+        return (
+            "set COMMONPLACE_ENCRYPTION_KEY, or name a file with --encryption-key-file: the key it was encrypted with; "
+            "nothing was changed"
+        )
+
+
+@dataclass(eq=False)
+class KeyUnneeded(StoreFailed):
+    """A key is set, and the file is not encrypted."""
+
+    @property
+    def remedy(self) -> str:
+        return (
+            "to encrypt it, move the key to COMMONPLACE_NEW_ENCRYPTION_KEY and run `commonplace rekey`; "
+            "to leave it as it is, unset the key; nothing was changed"
+        )
+
+
+@dataclass(eq=False)
+class BackupBroken(StoreFailed):
+    """A backup is not what was written, or never was whole."""
+
+    @property
+    def message(self) -> str:
+        return f"the backup {self.path} cannot be relied on: {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        return "use another one (`commonplace backups`) and look at the disk it is on; the store was not changed"

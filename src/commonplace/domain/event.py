@@ -22,6 +22,8 @@ class EventKind(StrEnum):
     PLANTED = "planted"
     ADJUSTED = "adjusted"
     PRUNED = "pruned"
+    MOVED = "moved"
+    UNLINKED = "unlinked"
 
 
 @dataclass(frozen=True, slots=True)

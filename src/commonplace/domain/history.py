@@ -29,7 +29,8 @@ class Comparison:
     def lines(self, context: int = 3) -> list[str]:
         """The texts as a unified diff."""
         names = (f"version {self.old.number}", f"version {self.new.number}")
-        old, new = self.old.content.splitlines(), self.new.content.splitlines()
+        # At \n only: every other end of a line is a difference to be seen.
+        old, new = self.old.content.split("\n"), self.new.content.split("\n")
         return list(difflib.unified_diff(old, new, *names, n=context, lineterm=""))
 
 

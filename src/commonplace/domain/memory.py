@@ -55,6 +55,8 @@ class Draft:
     content_type: str = "text"
     ttl: timedelta | None = None
     links: tuple[tuple[LinkKind, MemoryId], ...] = ()
+    home: CollectionId | None = None
+    """The collection it goes to; the author's own where none is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,28 +5,40 @@ Everything is counted in one unit: the distance, in an embedder's cosines, betwe
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from commonplace.domain.errors import Invalid
 
 
-class Candidate(NamedTuple):
-    """A memory that an arm of the search found, or one that stands beside such a memory.
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the arms of a search found, by row; a row without an entry has no vector, or none of the words.
 
-    A named tuple: hundreds are made for a search, and these are made in a third of the time.
+    `cosines` are those of the best part of each text or of the whole. `wholes` are those of texts as a whole, where
+    they are known and differ. `lexical` is BM25. `neighbours` names rows that stand beside a row, found or not.
 
-    `cosine` is that of the best part of the text or of the whole, None where there is no vector. `whole` is that of the
-    text as a whole, where it is known and differs. `lexical` is BM25, 0 where no term matches.
+    `asked` is the sum of the idf of all the query's terms, those that no text has included: a query whose words are
+    nowhere to be found is decided by its meaning.
     """
 
-    row: int
-    cosine: float | None
-    lexical: float
+    cosines: Mapping[int, float]
+    wholes: Mapping[int, float]
+    lexical: Mapping[int, float]
+    asked: float
+    neighbours: Mapping[int, Sequence[int]]
+
+
+class Standing(NamedTuple):
+    """What a memory has whatever is asked."""
+
     importance: float = 0.5
     age_days: float = 0.0
     uses: int = 0
-    whole: float | None = None
+
+
+Standings = Callable[[Sequence[int]], Mapping[int, Standing]]
+"""Looks up how these rows stand; rows that are not there are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +83,7 @@ class Weights:
 
 
 DEFAULT = Weights()
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,47 +97,54 @@ class Ranked:
 
 
 def rank(
-    candidates: Iterable[Candidate],
-    *,
-    asked: float,
-    neighbours: Mapping[int, Sequence[int]],
-    scale: Scale,
-    weights: Weights = DEFAULT,
-    limit: int | None = None,
+    evidence: Evidence, standings: Standings, *, scale: Scale, weights: Weights = DEFAULT, limit: int | None = None
 ) -> list[Ranked]:
-    """The candidates, best first, equal ones by row; only the best `limit` of them if given.
-
-    `asked` is the sum of the idf of all the query's terms, those that no text has included: a query whose words are
-    nowhere to be found is decided by its meaning.
-    """
-    found = {candidate.row: candidate for candidate in candidates}
-    word = weights.lexical / asked if asked > 0 else 0.0
-    vector = _vector(found.values(), scale, weights.whole)
-    own = {row: vector[row] + word * one.lexical for row, one in found.items()}
-    lent = _lent(own, neighbours, scale.edge, weights.neighbours)
-    scores = {row: own[row] + lent[row] + sum(boosts(one, weights)) for row, one in found.items()}
+    """The rows that were found, best first, equal ones by row; only the best `limit` of them if given."""
+    coverage = _coverage(evidence)
+    own = _own(evidence, coverage, scale, weights)
+    lent = _lent(own, evidence.neighbours, scale.edge, weights.neighbours)
+    plain = own | {row: own[row] + more for row, more in lent.items()}
+    standing = standings(_contenders(plain, limit, weights))
+    scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}
     best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
     return [
         Ranked(
             row,
             scores[row],
-            similarity(found[row].cosine, found[row].lexical / asked if asked > 0 else 0.0, scale),
-            _reasons(found[row], vector[row], word, lent[row], weights),
+            similarity(evidence.cosines.get(row), coverage.get(row, 0.0), scale),
+            _reasons(own[row], weights.lexical * coverage.get(row, 0.0), lent.get(row, 0.0), standing[row], weights),
         )
         for row in best
     ]
 
 
-def _vector(found: Iterable[Candidate], scale: Scale, share: float) -> dict[int, float]:
-    """0 for what unrelated texts usually have and for a text without a vector: it is neither helped nor hindered."""
-    usual, span = scale.usual, scale.span
-    vector = {}
-    for one in found:
-        cosine = one.cosine
-        if cosine is not None and one.whole is not None:
-            cosine += share * (one.whole - cosine)
-        vector[one.row] = 0.0 if cosine is None else (cosine - usual) / span
-    return vector
+def _coverage(evidence: Evidence) -> dict[int, float]:
+    """How much of what was asked for each text has."""
+    asked = evidence.asked
+    return {row: one / asked for row, one in evidence.lexical.items()} if asked > 0 else {}
+
+
+def _own(evidence: Evidence, coverage: Mapping[int, float], scale: Scale, weights: Weights) -> dict[int, float]:
+    """What each row has in itself.
+
+    0 for what unrelated texts usually have and for a text without a vector: it is neither helped nor hindered.
+    """
+    part, whole, usual = (1 - weights.whole) / scale.span, weights.whole / scale.span, scale.usual / scale.span
+    wholes = evidence.wholes
+    own = dict.fromkeys(chain(evidence.lexical, *evidence.neighbours.values()), 0.0)
+    own |= {row: part * one + whole * wholes.get(row, one) - usual for row, one in evidence.cosines.items()}
+    for row, covered in coverage.items():
+        own[row] += weights.lexical * covered
+    return own
+
+
+def _contenders(plain: Mapping[int, float], limit: int | None, weights: Weights) -> list[int]:
+    """The rows that could be among the best: boosts are small, so most need not be looked up."""
+    if limit is None or len(plain) <= limit:
+        return sorted(plain)
+    most = weights.importance + weights.recency + weights.use
+    least = sorted(plain.values(), reverse=True)[limit - 1] - most - _ROUNDING
+    return sorted(row for row, score in plain.items() if score >= least)
 
 
 def _lent(
@@ -134,23 +154,22 @@ def _lent(
 
     It is enough that one of two neighbours names the other.
     """
-    best = dict.fromkeys(own, edge)
+    best: dict[int, float] = {}
     for row, others in neighbours.items():
         worth = own.get(row)
         if worth is None:
             continue
         for other in others:
-            theirs = own.get(other)
-            if theirs is None or other == row:
-                continue
-            if theirs > best[row]:
+            theirs = own[other]
+            # Hardly anything lends: two comparisons with the edge spare most of the looking up.
+            if theirs > edge and theirs > best.get(row, edge) and other != row:
                 best[row] = theirs
-            if worth > best[other]:
+            if worth > edge and worth > best.get(other, edge) and other != row:
                 best[other] = worth
     return {row: share * (worth - edge) for row, worth in best.items()}
 
 
-def boosts(one: Candidate, weights: Weights = DEFAULT) -> tuple[float, float, float]:
+def boosts(one: Standing, weights: Weights = DEFAULT) -> tuple[float, float, float]:
     """What importance, recency and use add: at most the sum of their weights, so that they bury no better match.
 
     Half of recency is gone after thirty days, half of use is reached after five times.
@@ -160,11 +179,11 @@ def boosts(one: Candidate, weights: Weights = DEFAULT) -> tuple[float, float, fl
     return weights.importance * importance, weights.recency * 30.0 / (30.0 + age), weights.use * uses / (5.0 + uses)
 
 
-def _reasons(one: Candidate, vector: float, word: float, lent: float, weights: Weights) -> dict[str, float]:
-    importance, recency, use = boosts(one, weights)
+def _reasons(own: float, lexical: float, lent: float, standing: Standing, weights: Weights) -> dict[str, float]:
+    importance, recency, use = boosts(standing, weights)
     return {
-        "vector": vector,
-        "lexical": word * one.lexical,
+        "vector": own - lexical,
+        "lexical": lexical,
         "neighbours": lent,
         "importance": importance,
         "recency": recency,

@@ -42,6 +42,12 @@ class Ways:
         above = self.first(path.place.parent)
         return above.child(path.name) if above else None
 
+    def through(self, path: Path, most: int) -> list[Address]:
+        """Every address that ends in a path, as far as there are not too many."""
+        if path.place.parent is None:
+            return [Address(path.place.domain, (path.name,))]
+        return [above.child(path.name) for above in self.every(path.place.parent, most)]
+
     def every(self, memory: int, most: int) -> list[Address]:
         """All addresses, as far as there are not too many: each alias above doubles them."""
         found: list[Address] = []
@@ -51,7 +57,7 @@ class Ways:
             for path in self.paths(at):
                 if path.place.parent is None:
                     found.append(Address(path.place.domain, (path.name, *names)))
-                elif len(waiting) < most:
+                elif len(waiting) < most and self.first(path.place.parent):  # the others lead nowhere
                     waiting.append((path.place.parent, (path.name, *names)))
         return found[:most]
 

@@ -8,11 +8,16 @@ from zoneinfo import ZoneInfo
 
 from commonplace.domain.errors import StoreFailed
 from commonplace.engine.access import Access
+from commonplace.engine.archive import Archive
 from commonplace.engine.arrivals import Arrivals
+from commonplace.engine.backups import Backups, Rhythm
 from commonplace.engine.chain import Chain
+from commonplace.engine.cleaning import Cleaning
+from commonplace.engine.collections import Collections
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.events import Events
 from commonplace.engine.history import History
+from commonplace.engine.links import Links
 from commonplace.engine.literal import Literal
 from commonplace.engine.memories import Memories
 from commonplace.engine.paths import Paths
@@ -20,7 +25,8 @@ from commonplace.engine.recall import Recall
 from commonplace.engine.sight import Sight
 from commonplace.engine.undo import Undo
 from commonplace.engine.upkeep import Upkeep
-from commonplace.ports import Clock, Embedder, Store
+from commonplace.engine.views import Views
+from commonplace.ports import Clock, Embedder, Store, Vault
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +47,14 @@ class Engine:
     history: History
     undo: Undo
     arrivals: Arrivals
+    collections: Collections
+    links: Links
+    archive: Archive
+    views: Views
+    cleaning: Cleaning
     chain: Chain
     events: Events
+    backups: Backups
     upkeep: Upkeep
 
     async def close(self) -> None:
@@ -55,12 +67,24 @@ class Engine:
             await self.store.close()
 
 
-def assemble(store: Store, embedder: Embedder, clock: Clock, zone: ZoneInfo, owner_key: str = "") -> Engine:
+def assemble(
+    store: Store,
+    embedder: Embedder,
+    clock: Clock,
+    zone: ZoneInfo,
+    owner_key: str = "",
+    *,
+    vault: Vault | None = None,
+    rhythm: Rhythm | None = None,
+) -> Engine:
     """An engine from its parts."""
+    backups = Backups(store, vault, clock, zone, rhythm or Rhythm())
     embedding = Embedding(embedder)
     memories = Memories(store, embedding, clock)
     recall = Recall(store, embedding, clock)
     paths = Paths(store, memories, embedding, clock)
+    collections = Collections(store, memories, clock)
+    links = Links(store, memories, embedding, clock)
     return Engine(
         store=store,
         clock=clock,
@@ -74,7 +98,13 @@ def assemble(store: Store, embedder: Embedder, clock: Clock, zone: ZoneInfo, own
         history=History(store, memories, clock),
         arrivals=Arrivals(store, memories, paths, embedding, clock),
         undo=Undo(store, memories, paths, embedding, clock),
+        collections=collections,
+        links=links,
+        views=Views(store, memories, links, embedding, clock),
+        cleaning=Cleaning(store, memories, collections, links, clock),
+        archive=Archive(store, memories, embedding, clock),
         chain=Chain(store),
         events=Events(store),
-        upkeep=Upkeep(store, embedding, memories, recall, clock),
+        backups=backups,
+        upkeep=Upkeep(store, embedding, memories, recall, clock, backups, (collections.sweep, links.discover)),
     )

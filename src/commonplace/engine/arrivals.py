@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import re
+import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
-from commonplace.domain.address import MAX_NAME_CHARS, Address
+from commonplace.domain.address import MAX_NAME_CHARS, MAX_NAMES, Address
 from commonplace.domain.arrival import Arrival, ArrivalReport, ArrivingPath, ArrivingText
-from commonplace.domain.errors import AlreadyExists, CommonplaceError, NotFound
+from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Change, Draft, Memory
 from commonplace.domain.path import MAX_DISCLOSURE_CHARS, MOST_PRIORITY, Path, Place
+from commonplace.domain.unicode import normalised
 from commonplace.engine import trees
 from commonplace.engine.access import changeable
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories, Reference, checked
 from commonplace.engine.paths import Paths
-from commonplace.ports import Clock, Prints, Store, Transaction
+from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
 _AT_ONCE = 32
 """Written together: each memory is a change of its own, but the disk is asked once for several."""
-_UNFIT = re.compile(r"[^\w-]+")
 _EMPTY_PLACE = "(This address had memories below it but none of its own.)"
 
 
@@ -56,10 +56,10 @@ class Arrivals:
         states = [state for state in arrival.states if _is_fit(state, report)]
         if not states:
             return None
-        known = await self._store.read(lambda tx: tx.origin(source, arrival.origin))
+        known = await self._store.read(lambda tx: _known(tx, source, arrival))
         if known:
             report.known += 1
-            return await self._caught_up(actor, known, states, report)
+            return await self._caught_up(actor, source, arrival, known, states, report)
         prints = [await self._embedding.prints(state.content) for state in states]
         memory = await self._store.write(lambda tx: self._remembered(tx, actor, source, arrival, states, prints))
         report.memories += 1
@@ -77,26 +77,51 @@ class Arrivals:
     ) -> Memory:
         draft = checked(Draft(states[0].content))
         memory = self._memories.remember_in(tx, actor, draft, prints[0], at=states[0].at)
-        tx.put_origin(source, arrival.origin, memory.number)
-        for state, its in zip(states[1:], prints[1:], strict=True):
-            change = Change(content=state.content)
-            memory = self._memories.revise_in(tx, actor, Reference(memory.id), change, its, at=state.at)
+        return self._continued(tx, actor, source, arrival, memory, states[1:], prints[1:])
+
+    def _continued(
+        self,
+        tx: Transaction,
+        actor: Actor,
+        source: str,
+        arrival: Arrival,
+        memory: Memory,
+        states: Sequence[ArrivingText],
+        prints: Sequence[Prints],
+    ) -> Memory:
+        for origin in arrival.origins:
+            if tx.origin(source, origin) is None:
+                tx.put_origin(source, origin, memory.number)
+        for state, its in zip(states, prints, strict=True):
+            change, reference = Change(content=state.content), Reference(memory.id)
+            memory = self._memories.revise_in(tx, actor, reference, change, its, memory.version, at=state.at)
         return memory
 
     async def _caught_up(
-        self, actor: Actor, known: MemoryId, states: Sequence[ArrivingText], report: ArrivalReport
-    ) -> MemoryId:
+        self,
+        actor: Actor,
+        source: str,
+        arrival: Arrival,
+        known: MemoryId,
+        states: Sequence[ArrivingText],
+        report: ArrivalReport,
+    ) -> MemoryId | None:
         """Bring what was written there since, unless the memory was changed here as well."""
-        newest = states[-1].content
-        memory = await self._memories.get(actor, Reference(known))
+        memory = await self._store.read(lambda tx: tx.memory(known, changeable(tx, actor, self._clock.now())))
+        if memory is None:
+            report.remarks.append(f"{known}: was brought before, and has ended since or is not yours to change")
+            return None
         past = [version.content for version in await self._memories.history(actor, Reference(known))]
-        if newest in (memory.content, *past):
+        there = [state.content for state in states]
+        if there[-1] in (memory.content, *past):
             return known
-        if memory.content not in [state.content for state in states]:
+        if memory.content not in there:
             report.remarks.append(f"{known}: changed both here and there since the last time; left as it is here")
             return known
-        await self._memories.revise(actor, Reference(known), Change(content=newest), expected=memory.version)
-        report.versions += 1
+        later = states[len(there) - there[::-1].index(memory.content) :]
+        prints = [await self._embedding.prints(state.content) for state in later]
+        await self._store.write(lambda tx: self._continued(tx, actor, source, arrival, memory, later, prints))
+        report.versions += len(later)
         return known
 
     # Addresses
@@ -104,10 +129,12 @@ class Arrivals:
     async def _place(self, actor: Actor, brought: Sequence[tuple[Arrival, MemoryId]], report: ArrivalReport) -> None:
         empty = await self._embedding.prints(_EMPTY_PLACE)
 
-        def work(tx: Transaction) -> None:
-            _Planting(tx, actor, self._memories, self._paths, empty, report, self._clock.now()).plant(brought)
+        def work(tx: Transaction) -> ArrivalReport:
+            placing = ArrivalReport()  # made here: the store may begin again with work that failed beside another's
+            _Planting(tx, actor, self._memories, self._paths, empty, placing, self._clock.now()).plant(brought)
+            return placing
 
-        await self._store.write(work)
+        report.include(await self._store.write(work))
 
 
 class _Planting:
@@ -152,6 +179,8 @@ class _Planting:
         return memory
 
     def _one(self, path: ArrivingPath, memory: Memory) -> None:
+        if len(path.address.names) > MAX_NAMES:
+            raise Invalid("path", f"is too deep: at most {MAX_NAMES} names are allowed")
         place = self._place_of(path.address.parent)
         trees.check_acyclic(self._tx, place, memory.number, str(path.address), memory.id)
         name, exists = self._name(place, path.address, memory)
@@ -170,26 +199,20 @@ class _Planting:
         if parent.is_root:
             return Place(self._tree, parent.domain)
         if parent not in self._placed:
-            self._placed[parent] = self._found(parent) or self._filled(parent)
+            place = self._place_of(parent.parent)
+            there = self._tx.paths.at(place, _fit(parent.name)) or self._filled(place, parent)
+            self._placed[parent] = Place(self._tree, parent=there.memory)
         return self._placed[parent]
 
-    def _found(self, address: Address) -> Place | None:
-        try:
-            return trees.place_below(self._tx, self._tree, address, self._among)
-        except NotFound:
-            return None
-
-    def _filled(self, address: Address) -> Place:
-        place = self._place_of(address.parent)
+    def _filled(self, place: Place, address: Address) -> Path:
         memory = self._memories.remember_in(self._tx, self._actor, checked(Draft(_EMPTY_PLACE)), self._empty)
-        name, _ = self._name(place, address, memory)
-        self._paths.grow(self._tx, self._actor, Path(place, name, memory.number, 0, "", self._now), memory)
         self._report.remarks.append(f"{address}: had no text of its own; a note stands there now")
-        return Place(self._tree, parent=memory.number)
+        note = Path(place, _fit(address.name), memory.number, 0, "", self._now)
+        return self._paths.grow(self._tx, self._actor, note, memory)
 
     def _name(self, place: Place, address: Address, memory: Memory) -> tuple[str, bool]:
         """The name it can have there, and whether it has it already."""
-        plain = _UNFIT.sub("_", address.name)[:MAX_NAME_CHARS] or "_"
+        plain = _fit(address.name)
         for name in (plain, *(f"{plain[: MAX_NAME_CHARS - 8]}_{number}" for number in range(2, 10_000))):
             there = self._tx.paths.at(place, name)
             if there is None or there.memory == memory.number:
@@ -204,6 +227,17 @@ class _Planting:
         last = next((str(path.address) for path in arrival.paths), "")
         self._tx.paths.put_orphan(self._tree, memory.number, last, self._now)
         self._report.orphans += 1
+
+
+def _known(tx: Reading, source: str, arrival: Arrival) -> MemoryId | None:
+    return next((known for origin in arrival.origins if (known := tx.origin(source, origin))), None)
+
+
+def _fit(name: str) -> str:
+    """The nearest name that may be given to a path."""
+    kept = (char if char in "_-" or unicodedata.category(char)[0] in "LMN" else " " for char in normalised("NFC", name))
+    fit = "_".join("".join(kept).split())
+    return (fit if fit and unicodedata.category(fit[0])[0] != "M" else f"_{fit}")[:MAX_NAME_CHARS]
 
 
 def _is_fit(state: ArrivingText, report: ArrivalReport) -> bool:

@@ -6,11 +6,10 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.ranking import Scale
@@ -36,8 +35,20 @@ _REST_AFTER_FAILURE = 15.0
 
 @dataclass(frozen=True, slots=True)
 class _Request:
+    """Texts, and where their vectors are awaited."""
+
     texts: Sequence[str]
-    outcome: Future[Vectors] = field(default_factory=Future)
+    outcome: asyncio.Future[Vectors]
+
+    def settle(self, settle: Callable[[Any], None], value: Vectors | EmbeddingFailed) -> None:
+        """From another thread: a future of its own there, chained to this one, would cost as much as a short text."""
+        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
+            self.outcome.get_loop().call_soon_threadsafe(_settle, self.outcome, settle, value)
+
+
+def _settle(outcome: asyncio.Future[Vectors], settle: Callable[[Any], None], value: Vectors | EmbeddingFailed) -> None:
+    if not outcome.done():  # it may have been cancelled meanwhile
+        settle(value)
 
 
 class Embedding:
@@ -69,14 +80,19 @@ class Embedding:
         """Why the last attempt failed; empty when it did not."""
         return self._failure.message if self._failure else ""
 
+    @property
+    def waiting(self) -> int:
+        """Requests that no batch has taken up yet."""
+        return self._requests.qsize()
+
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, or EmbeddingFailed."""
         if self._failure and time.monotonic() - self._failed_at < _REST_AFTER_FAILURE:
             raise EmbeddingFailed(self.name, self._failure.reason)
         self._start()
-        request = _Request(texts)
+        request = _Request(texts, asyncio.get_running_loop().create_future())
         self._requests.put(request)
-        return await asyncio.wrap_future(request.outcome)
+        return await request.outcome
 
     async def prints(self, text: str) -> Prints:
         """Everything derived from a text. Without vectors, and saying why, where the embedder fails."""
@@ -126,7 +142,7 @@ class Embedding:
                     self._requests.put(None)
                     break
                 batch.append(following)
-            self._answer([request for request in batch if request.outcome.set_running_or_notify_cancel()])
+            self._answer([request for request in batch if not request.outcome.cancelled()])
 
     def _answer(self, batch: Sequence[_Request]) -> None:
         try:
@@ -138,14 +154,14 @@ class Embedding:
         self._failure = None
         start = 0
         for request in batch:
-            request.outcome.set_result(vectors[start : start + len(request.texts)])
+            request.settle(request.outcome.set_result, vectors[start : start + len(request.texts)])
             start += len(request.texts)
 
     def _fail(self, batch: Sequence[_Request], error: Exception) -> None:
         reason = error.reason if isinstance(error, EmbeddingFailed) else f"{type(error).__name__}: {error}"
         self._failure, self._failed_at = EmbeddingFailed(self.name, reason), time.monotonic()
         for request in batch:
-            request.outcome.set_exception(EmbeddingFailed(self.name, reason))
+            request.settle(request.outcome.set_exception, EmbeddingFailed(self.name, reason))
 
 
 def measured(embedder: Embedder) -> Scale:

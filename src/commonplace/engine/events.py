@@ -58,4 +58,12 @@ class Events:
                 after = event.number
                 yield event
             if not events:
+                after = min(after, await self._last_known(after))
                 await asyncio.sleep(PAUSE)
+
+    async def _last_known(self, otherwise: int) -> int:
+        """After a restore there may be fewer events than were seen: then those that come count from there."""
+        try:
+            return await self.last()
+        except StoreFailed:
+            return otherwise

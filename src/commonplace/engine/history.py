@@ -58,6 +58,7 @@ class History:
     async def changes(self, actor: Actor, session: str) -> list[Done]:
         """Everything a session did, in order, where the actor may read."""
         require(actor, Permission.READ)
+        limits.text("session", session)
         now = self._clock.now()
 
         def work(tx: Reading) -> list[Done]:

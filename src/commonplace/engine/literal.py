@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
-from commonplace.domain.address import Address
+from commonplace.domain.address import PLACELESS, Address
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
 from commonplace.domain.path import Path
@@ -22,6 +22,8 @@ MOST = 5000
 MOST_COMPARED = 200
 """How many texts are read to see how well they match."""
 MOST_RESULTS = 100
+MOST_ADDRESSES = 20
+"""Of one path that are looked at; each alias above it doubles them."""
 
 _NAMED, _BEGUN, _IN_NAME, _WORD, _PART, _ABOVE = range(6)
 _LAST = float("inf")
@@ -78,7 +80,7 @@ class _Search:
         ways = Ways(())
         if domain:
             ways = trees.ways_to(self._tx, self._tree, [number for number, _ in standings])
-            standings = [one for one in standings if domain in ways.domains(one[0])]
+            standings = [one for one in standings if domain in (ways.domains(one[0]) or {PLACELESS})]
         closeness = self._compared(standings, closeness)
         places = {number: place for place, (number, _) in enumerate(standings)}
         ranks = dict(standings)
@@ -87,8 +89,8 @@ class _Search:
 
     def _closeness(self, domain: str) -> tuple[dict[int, int], bool]:
         """How well each memory matches, the smaller the better; and whether there may be more of them."""
-        named = self._within(domain, [path for path in self._named() if self._in_address(path)])
-        in_text = self._tx.paths.containing(self._passage, MOST)
+        named = self._within(domain, self._holding(self._named()))
+        in_text = self._tx.paths.containing(self._passage, self._among, MOST)
         targets = [path.memory for path in named]
         below = self._tx.paths.descendants(self._tree, targets, MOST) if targets else []
         closeness = dict.fromkeys(below, _ABOVE) | dict.fromkeys(in_text, _PART)
@@ -107,12 +109,12 @@ class _Search:
         ways = trees.ways_to(self._tx, self._tree, [path.memory for path in paths])
         return [p for p in paths if domain in (ways.domains(p.place.parent) if p.place.parent else (p.place.domain,))]
 
-    def _in_address(self, path: Path) -> bool:
+    def _holding(self, paths: Sequence[Path]) -> list[Path]:
+        """Those whose address holds the passage; without a slash it stands in the name or further up."""
         if "/" not in self._passage:
-            return self._folded in path.name.casefold()
-        ways = trees.ways_to(self._tx, self._tree, [path.memory])
-        sought = self._folded.rstrip("/")
-        return any(sought in str(address).casefold() for address in ways.every(path.memory, 20))
+            return [path for path in paths if self._folded in path.name.casefold()]
+        ways = trees.ways_to(self._tx, self._tree, [path.memory for path in paths])
+        return [p for p in paths if any(self._folded in f"{a}/".casefold() for a in ways.through(p, MOST_ADDRESSES))]
 
     def _name_closeness(self, name: str) -> int:
         folded = name.casefold()
@@ -135,11 +137,10 @@ class _Search:
 
     def _match(self, memory: Memory, domain: str, ways: Ways) -> Match:
         """At the address that shows why it was found, if one does."""
-        every = [a for a in ways.every(memory.number, 20) if not domain or a.domain == domain]
-        telling = [a for a in every if self._folded in str(a).casefold()]
-        first = trees.shown(ways, memory)
-        address = next(iter(telling), first if not domain or first.domain == domain else every[0])
-        path = next((p for p in ways.paths(memory.number) if p.name == address.name), None)
+        placed = [(a, p) for p in ways.paths(memory.number) for a in ways.through(p, MOST_ADDRESSES)]
+        placed = [(a, p) for a, p in placed if not domain or a.domain == domain]
+        telling = [(a, p) for a, p in placed if self._folded in str(a).casefold()]
+        address, path = next(iter(telling or placed), (trees.shown(ways, memory), None))
         return Match(address, memory, path)
 
 

@@ -17,6 +17,7 @@ from commonplace.domain.link import Link
 from commonplace.domain.memory import Author, Change, Draft, Ephemeral, Memory, Version
 from commonplace.engine import trees
 from commonplace.engine.access import changeable, readable
+from commonplace.engine.associations import Found, associated
 from commonplace.engine.embedding import Embedding
 from commonplace.ports import Clock, Page, Prints, Reading, Store, Transaction
 
@@ -42,27 +43,46 @@ class Memories:
         self._embedding = embedding
         self._clock = clock
 
-    async def remember(self, actor: Actor, draft: Draft) -> Memory:
-        """Keep a text. When this returns, it is on disk."""
+    async def remember(self, actor: Actor, draft: Draft, *, associate: bool = False) -> Memory:
+        """Keep a text, tied to what it brings to mind if asked. When this returns, it is on disk."""
         require(actor, Permission.WRITE)
         draft = checked(draft)
         prints = await self._embedding.prints(draft.content)
-        return await self._store.write(lambda tx: self.remember_in(tx, actor, draft, prints))
+        ties = await self._store.read(lambda tx: self._ties(tx, actor, draft, prints)) if associate else {}
+        return await self._store.write(lambda tx: self.remember_in(tx, actor, draft, prints, ties))
+
+    def _ties(self, tx: Reading, actor: Actor, draft: Draft, prints: Prints) -> Found:
+        """Only to what is in the same collection: a tie must not tell one user what another has."""
+        now = self._clock.now()
+        among = Filter(frozenset({_home(tx, actor, draft)}) & readable(tx, actor, now).collections, now)
+        vector = None if prints.vectors is None else prints.vectors[0]
+        return associated(tx, actor.user, vector, prints.fingerprint, self._embedding.scale, among, now)
 
     def remember_in(
-        self, tx: Transaction, actor: Actor, draft: Draft, prints: Prints, *, at: datetime | None = None
+        self,
+        tx: Transaction,
+        actor: Actor,
+        draft: Draft,
+        prints: Prints,
+        ties: Found | None = None,
+        *,
+        at: datetime | None = None,
+        revised_at: datetime | None = None,
+        identifier: MemoryId | None = None,
     ) -> Memory:
         """The same, as part of a larger change, perhaps of a text written at another time. The draft is checked."""
         now = self._clock.now()
-        home = tx.home(actor.user)
+        home = _home(tx, actor, draft)
         if home not in changeable(tx, actor, now).collections:
             raise Forbidden("write", actor.tool)
         memory = self._drafted(actor, draft, home, at or now)
+        memory = replace(memory, id=identifier or memory.id, revised_at=revised_at or memory.revised_at)
         memory = replace(memory, number=tx.add(memory, prints))
         if memory.ephemeral is None:
             memory = _sealed(tx, memory, now)
         for kind, target in draft.links:
-            tx.link(Link(memory.id, target, kind, 1.0, now))
+            tx.links.add(Link(memory.id, target, kind, 1.0, now))
+        _tie(tx, memory, ties or {}, now)
         tx.record(_happening(EventKind.REMEMBERED, memory, actor.author, now))
         return memory
 
@@ -104,13 +124,27 @@ class Memories:
         ttl_upto: float | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
+        tags: tuple[str, ...] = (),
+        categories: tuple[str, ...] = (),
+        importance_min: float | None = None,
+        importance_max: float | None = None,
     ) -> Page:
         """The newest first."""
         now = self._clock.now()
 
         def work(tx: Reading) -> Page:
-            among = readable(tx, actor, now)
-            chosen = replace(among, ephemeral=ephemeral, ttl_over=ttl_over, ttl_upto=ttl_upto, since=since, until=until)
+            chosen = replace(
+                readable(tx, actor, now),
+                ephemeral=ephemeral,
+                ttl_over=ttl_over,
+                ttl_upto=ttl_upto,
+                since=since,
+                until=until,
+                tags=tags,
+                categories=categories,
+                importance_min=importance_min,
+                importance_max=importance_max,
+            )
             return tx.page(chosen, limit, offset)
 
         return await self._store.read(work)
@@ -169,6 +203,18 @@ class Memories:
         tx.record(_happening(EventKind.REVISED, memory, actor.author, now, detail))
         return _found(tx, reference, among)
 
+    def everything_in(self, collection: int) -> Filter:
+        """All memories of a collection, whoever asks: for the house itself."""
+        return Filter(frozenset({collection}), datetime.min.replace(tzinfo=UTC))
+
+    def seal_in(self, tx: Transaction, memory: Memory, now: datetime) -> Memory:
+        """Give a memory that stays its block, if it has none."""
+        return memory if memory.block is not None else _sealed(tx, memory, now)
+
+    def found_in(self, tx: Reading, reference: Reference, among: Filter) -> Memory:
+        """One memory as part of a larger change, or NotFound."""
+        return _found(tx, reference, among)
+
     async def set_end(self, actor: Actor, reference: Reference, ttl: timedelta | None) -> Memory:
         """Let a memory end after a time from now, or, without one, let it stay."""
         require(actor, Permission.WRITE)
@@ -179,13 +225,17 @@ class Memories:
     def _set_end(self, tx: Transaction, actor: Actor, reference: Reference, ttl: timedelta | None) -> Memory:
         now = self._clock.now()
         among = changeable(tx, actor, now)
-        memory = _found(tx, reference, among)
-        tx.set_end(memory.number, Ephemeral(ttl, now + ttl) if ttl else None)
-        if ttl is None and memory.block is None:
-            memory = _sealed(tx, memory, now)
-        kind = EventKind.EXTENDED if ttl else EventKind.PROMOTED
-        tx.record(_happening(kind, memory, actor.author, now, _end_before(memory)))
+        self.put_end_in(tx, actor, _found(tx, reference, among), Ephemeral(ttl, now + ttl) if ttl else None)
         return _found(tx, reference, among)
+
+    def put_end_in(self, tx: Transaction, actor: Actor, memory: Memory, end: Ephemeral | None) -> None:
+        """The same, for a certain moment, as part of a larger change."""
+        now = self._clock.now()
+        tx.set_end(memory.number, end)
+        if end is None and memory.block is None:
+            memory = _sealed(tx, memory, now)
+        kind = EventKind.EXTENDED if end else EventKind.PROMOTED
+        tx.record(_happening(kind, memory, actor.author, now, _end_before(memory)))
 
     async def forget(self, actor: Actor, reference: Reference, *, ephemeral: bool | None = None) -> Memory:
         """Remove a memory for good: text, history, vectors, full text. Its block keeps the hashes."""
@@ -194,7 +244,11 @@ class Memories:
 
     def _forget(self, tx: Transaction, actor: Actor, reference: Reference, ephemeral: bool | None) -> Memory:
         now = self._clock.now()
-        memory = _found(tx, reference, replace(changeable(tx, actor, now), ephemeral=ephemeral))
+        among = replace(readable(tx, actor, now), ephemeral=ephemeral)
+        memory = _found(tx, reference, among)
+        # Who wrote it may take it away, even where others decide what is written.
+        if memory.author.user != actor.user:
+            _found(tx, reference, replace(among, collections=changeable(tx, actor, now).collections))
         self.erase_in(tx, memory, actor.author, now)
         return memory
 
@@ -231,6 +285,24 @@ def _found(tx: Reading, reference: Reference, among: Filter) -> Memory:
     if memory is None:
         raise NotFound("memory", str(reference))
     return memory
+
+
+def _home(tx: Reading, actor: Actor, draft: Draft) -> int:
+    if draft.home is None:
+        return tx.home(actor.user)
+    collection = tx.collections.get(draft.home)
+    if collection is None:
+        raise NotFound("collection", draft.home)
+    return collection.number
+
+
+def _tie(tx: Transaction, memory: Memory, ties: Found, now: datetime) -> None:
+    """What has gone since it was found is left out."""
+    numbers = {number for _, number in ties}
+    there = {m.number: m.id for m in tx.memories(sorted(numbers), Filter(frozenset({memory.home}), now))}
+    for (kind, number), strength in ties.items():
+        if number in there:
+            tx.links.add(Link(memory.id, there[number], kind, strength, now))
 
 
 def _sealed(tx: Transaction, memory: Memory, now: datetime) -> Memory:

@@ -145,9 +145,14 @@ class Paths:
             ways = trees.ways_to(tx, tree, [event.memory_number, *above])
             roots = [Address(path.place.domain) for path in near if path.place.parent is None]
             pages = [a for number in (event.memory_number, *above) for a in ways.every(number, MOST_ADDRESSES)]
-            return [*pages, *roots, *(a for a in map(ways.of, amended) if a)]
+            return [*pages, *roots, *(a for path in amended for a in ways.through(path, MOST_ADDRESSES))]
 
         return await self._store.read(work)
+
+    async def has_children(self, actor: Actor, memory: int) -> bool:
+        """Whether anything stands below a memory, by its number."""
+        require(actor, Permission.READ)
+        return await self._store.read(lambda tx: bool(tx.paths.below(tx.home(actor.user), memory)))
 
     # Planting
 
@@ -160,7 +165,7 @@ class Paths:
 
         def work(tx: Transaction) -> Node:
             place, _ = self._place(tx, actor, parent)
-            chosen = title(name) if name is not None else str(tx.paths.largest_title(place) + 1)
+            chosen = title(name) if name is not None else _next_title(tx, place)
             _check_free(tx, place, parent.child(chosen))
             memory = self._memories.remember_in(tx, actor, draft, prints)
             path = self._grow(tx, actor, place, chosen, memory, labels)
@@ -198,7 +203,7 @@ class Paths:
         prints = await self._memories.prints_of(change) if change else None
 
         def work(tx: Transaction) -> Node:
-            among = changeable(tx, actor, self._clock.now())
+            among = readable(tx, actor, self._clock.now())
             memory, path = trees.found(tx, tx.home(actor.user), address, among)
             if (memory.id, memory.version) != (seen.id, seen.version):
                 raise Conflict("memory", str(address))
@@ -217,7 +222,7 @@ class Paths:
             tree = self._own_tree(tx, actor, now)
             memory, path = trees.found(tx, tree, address, readable(tx, actor, now))
             if path is None:
-                raise Invalid("uri", f"{address} is a memory without a path: there is no path to delete")
+                raise Invalid("uri", f"{address} names a memory, not a path to it; only paths can be deleted")
             trees.check_not_stranding(tx, path, address)
             self.cut(tx, actor, memory, path, str(address))
             return Node(address, memory, path)
@@ -251,7 +256,9 @@ class Paths:
         if labels == Labels():
             return path
         if path is None:
-            raise Invalid("priority", "this memory has no path, and priority and disclosure belong to a path")
+            field = "disclosure" if labels.priority is None else "priority"
+            raise Invalid(field, "belongs to a path, not to the memory itself; name one of its paths, or give it one")
+        self._own_tree(tx, actor, self._clock.now())
         after = (
             path.priority if labels.priority is None else labels.priority,
             path.disclosure if labels.disclosure is None else labels.disclosure,
@@ -305,17 +312,23 @@ def _node(tx: Reading, actor: Actor, address: Address, most: int, now: datetime)
 def _placed(tx: Reading, tree: int, numbers: Sequence[int], among: Filter) -> list[Node]:
     """Memories with the address to show for each."""
     ways = trees.ways_to(tx, tree, list(numbers))
-    return [
-        Node(trees.shown(ways, memory), memory, next(iter(ways.paths(memory.number)), None))
-        for memory in tx.memories(numbers, among)
-    ]
+    nodes = []
+    for memory in tx.memories(numbers, among):
+        where = trees.shown(ways, memory)
+        nodes.append(Node(where, memory, next((p for p in ways.paths(memory.number) if ways.of(p) == where), None)))
+    return nodes
+
+
+def _next_title(tx: Reading, place: Place) -> str:
+    number = tx.paths.largest_title(place) + 1
+    while tx.paths.at(place, str(number)):  # only where it is too large to be counted
+        number += 1
+    return str(number)
 
 
 def _check_place(address: Address, field: str) -> None:
     if address.domain == PLACELESS:
-        raise Invalid(
-            field, f"{PLACELESS}:// is for memories without a path; give the memory a path with add_alias first"
-        )
+        raise Invalid(field, f"a path cannot begin at {PLACELESS}://; name the memory by a path, or give it one first")
     if len(address.names) > MAX_NAMES:
         raise Invalid(field, f"is too deep: at most {MAX_NAMES} names are allowed")
 

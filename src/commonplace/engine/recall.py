@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
 from commonplace.domain import limits
@@ -13,12 +14,12 @@ from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
-from commonplace.domain.ranking import Candidate, Ranked, folded, rank
+from commonplace.domain.ranking import Evidence, Ranked, Standing, Standings, folded, rank
 from commonplace.domain.timephrase import TimePhrase, detect
 from commonplace.engine.access import readable
 from commonplace.engine.embedding import Embedding
 from commonplace.language.terms import query_terms
-from commonplace.ports import Clock, Reading, Store
+from commonplace.ports import Clock, Reading, Store, Transaction
 
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
@@ -29,6 +30,10 @@ NEIGHBOURLY = 48
 """How many of the best own scores look at their neighbours."""
 ALIKE = 0.95
 """From this cosine on, two memories say the same."""
+TOGETHER = 4
+"""How many of the best were recalled together: their ties grow stronger."""
+CLOSER = 0.05
+"""By how much of what is missing to the strongest."""
 MOST_RESULTS = 1000
 
 
@@ -87,6 +92,7 @@ class Recall:
         self._embedding = embedding
         self._clock = clock
         self._used: Counter[int] = Counter()
+        self._together: Counter[tuple[int, int]] = Counter()
 
     async def recall(self, actor: Actor, question: Question) -> Recalled:
         """The memories that answer best, best first."""
@@ -96,7 +102,19 @@ class Recall:
         now = self._clock.now()
         hits = await self._store.read(lambda tx: self._hits(tx, _among(tx, actor, question, now), question, vector))
         self._used.update(hit.memory.number for hit in hits)
+        self._together.update(combinations(sorted(hit.memory.number for hit in hits[:TOGETHER]), 2))
         return Recalled(tuple(hits), failure)
+
+    async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
+        """What is like a memory, without the memory itself."""
+        one_more = replace(question, limit=min(question.limit + 1, MOST_RESULTS))
+        recalled = await self.recall(actor, one_more)
+        others = tuple(hit for hit in recalled.hits if hit.memory.number != memory.number)
+        return replace(recalled, hits=others[: question.limit])
+
+    def used(self, memory: Memory) -> None:
+        """Someone has looked at it."""
+        self._used[memory.number] += 1
 
     async def recall_time(self, actor: Actor, text: str, *, language: str, margin: timedelta, limit: int) -> Moment:
         """Memories of the time that the text speaks of, ranked by what else it says."""
@@ -127,9 +145,16 @@ class Recall:
     async def flush_uses(self) -> None:
         """Write down what was recalled since the last time. Losing this in a crash loses a hint, not a memory."""
         used, self._used = self._used, Counter()
+        together, self._together = self._together, Counter()
+        now = self._clock.now()
+
+        def work(tx: Transaction) -> None:
+            tx.count_uses(used, now)
+            for one, other in together:
+                tx.links.strengthen(one, other, CLOSER, now)
+
         if used and self._store.writable:
-            now = self._clock.now()
-            await self._store.write(lambda tx: tx.count_uses(used, now))
+            await self._store.write(work)
 
     async def _vector(self, text: str) -> tuple[Vectors | None, str]:
         try:
@@ -153,34 +178,22 @@ class Recall:
         scan = None if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
         cosines = dict(scan.best(ARM)) if scan else {}
         beside = tx.neighbours(_leading(cosines, found.scores), among)
-        rows = {*cosines, *found.scores, *(row for rows in beside.values() for row in rows)}
+        rows = {*cosines, *found.scores, *chain.from_iterable(beside.values())}
         if scan:
             cosines.update(scan.of(rows - cosines.keys()))
-        whole = scan.whole(rows) if scan else {}
-        candidates = self._candidates(tx, rows, cosines, whole, found.scores)
-        return rank(candidates, asked=found.asked, neighbours=beside, scale=self._embedding.scale, limit=most)
+        evidence = Evidence(cosines, scan.whole(rows) if scan else {}, found.scores, found.asked, beside)
+        return rank(evidence, self._standings(tx), scale=self._embedding.scale, limit=most)
 
-    def _candidates(
-        self,
-        tx: Reading,
-        rows: set[int],
-        cosines: Mapping[int, float],
-        whole: Mapping[int, float],
-        lexical: Mapping[int, float],
-    ) -> list[Candidate]:
+    def _standings(self, tx: Reading) -> Standings:
         now = self._clock.now().timestamp()
-        return [
-            Candidate(
-                row=row,
-                cosine=cosines.get(row),
-                lexical=lexical.get(row, 0.0),
-                importance=facts.importance,
-                age_days=(now - facts.created) / 86400,
-                uses=facts.uses,
-                whole=whole.get(row),
-            )
-            for row, facts in tx.facts(sorted(rows)).items()
-        ]
+
+        def look_up(rows: Sequence[int]) -> dict[int, Standing]:
+            return {
+                row: Standing(facts.importance, (now - facts.created) / 86400, facts.uses)
+                for row, facts in tx.facts(rows).items()
+            }
+
+        return look_up
 
     def _unlike(self, tx: Reading, ranked: list[Ranked]) -> list[Ranked]:
         vectors = tx.whole_vectors([one.row for one in ranked], self._embedding.fingerprint)

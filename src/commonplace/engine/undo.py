@@ -7,14 +7,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import CommonplaceError, Conflict, Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
 from commonplace.domain.history import Remedy, Undoing, Undone, Verdict, before_session, restoring, state
 from commonplace.domain.memory import Ephemeral, Memory, Version
-from commonplace.domain.path import Amendment
+from commonplace.domain.path import Amendment, Path
 from commonplace.engine import trees
-from commonplace.engine.access import changeable
+from commonplace.engine.access import changeable, readable
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories, Reference
 from commonplace.engine.paths import Paths
@@ -40,6 +41,7 @@ class Undo:
     async def plan(self, actor: Actor, session: str) -> Undone:
         """What taking the session back would do; nothing is changed."""
         require(actor, Permission.WRITE)
+        limits.text("session", session)
 
         def work(tx: Transaction) -> Undone:
             raise _Rehearsed(self._walked(tx, actor, session, None))  # raised, so that nothing of it is kept
@@ -52,6 +54,7 @@ class Undo:
     async def take_back(self, actor: Actor, session: str) -> Undone:
         """Undo everything the session did that nobody has built on, in one transaction."""
         require(actor, Permission.WRITE)
+        limits.text("session", session)
         for _ in range(_ATTEMPTS):
             texts = await self._store.read(lambda tx: _texts(tx, actor, session, self._clock.now()))
             prints = {text: await self._embedding.prints(text) for text in texts}
@@ -93,24 +96,32 @@ class _Walk:
         self._prints = prints
         self._now = now
         self._among = changeable(tx, actor, now)
+        self._readable = readable(tx, actor, now)
         self._settled: set[int] = set()
+        self._displaced: set[int] = set()
+        self._first_ends: dict[int, int] = {}
 
     def back(self) -> Iterator[Undoing]:
         events = _events(self._tx, self._actor, self._session)
-        amendments = {one.event: one for one in self._tx.paths.amendments(event.number for event in events)}
+        for event in events:
+            if event.kind in _ENDS:
+                self._first_ends.setdefault(event.memory_number, event.number)
+        amendments = _lasting(self._tx.paths.amendments(event.number for event in events))
         for event in reversed(events):
-            memory = next(iter(self._tx.memories([event.memory_number], self._among)), None)
-            yield from self._undone(event, memory, amendments.get(event.number))
+            yield from self._undone(event, amendments.get(event.number))
 
-    def _undone(self, event: Event, memory: Memory | None, amendment: Amendment | None) -> Iterator[Undoing]:
+    def _undone(self, event: Event, amendment: Amendment | None) -> Iterator[Undoing]:
         if event.kind is EventKind.FORGOTTEN:
             yield Undoing(Remedy.LEFT, event.memory, "", "it was removed for good and cannot be brought back")
-        elif memory is None:
+            return
+        among = self._readable if amendment else self._among  # whoever owns the memory, the path is the actor's
+        memory = next(iter(self._tx.memories([event.memory_number], among)), None)
+        if memory is None:
             return  # gone meanwhile, or not the actor's to change
-        elif amendment is not None:
-            yield self._path_undone(memory, amendment)
-        elif event.kind in _ENDS:
-            yield self._end_undone(event, memory)
+        if amendment is not None:
+            yield from self._path_undone(memory, amendment)
+        elif self._first_ends.get(memory.number) == event.number:
+            yield from self._end_undone(event, memory)
         elif event.kind in _CONTENT and memory.number not in self._settled:
             yield from self._text_undone(event, memory)
 
@@ -142,37 +153,52 @@ class _Walk:
         if any(self._tx.paths.below(tree, memory.number) for tree in self._tx.paths.trees_with(memory.number)):
             return _left(memory, "other memories stand below it")
         if any(self._tx.paths.to(tree, memory.number) for tree in self._tx.paths.trees_with(memory.number)):
-            return _left(memory, "it was given a path by someone else")
+            return _left(memory, "a path still leads to it")
         self._memories.erase_in(self._tx, memory, self._actor.author, self._now)
         return _done(Remedy.REMOVED, memory)
 
     # Ends
 
-    def _end_undone(self, event: Event, memory: Memory) -> Undoing:
+    def _end_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
+        """The end it had before the session, however often the session has moved it."""
         before = _end_before(event)
-        if before and before.is_over(self._now):
-            return _left(memory, "the end it had has passed meanwhile; it would be gone at once")
-        self._tx.set_end(memory.number, before)
-        return _done(Remedy.END_PUT_BACK, memory)
+        later = [one for one in self._tx.events_about(memory.id, MOST_CHANGES) if one.number > event.number]
+        if memory.ephemeral == before:
+            return
+        if any(one.kind in _ENDS and one.by.session != self._session for one in later):
+            yield _left(memory, "its end was changed later by someone else")
+        elif before and before.is_over(self._now):
+            yield _left(memory, "the end it had has passed meanwhile; it would be gone at once")
+        else:
+            self._memories.put_end_in(self._tx, self._actor, memory, before)
+            yield _done(Remedy.END_PUT_BACK, memory)
 
     # Paths
 
-    def _path_undone(self, memory: Memory, amendment: Amendment) -> Undoing:
-        if amendment.path.place.tree not in self._among.collections:
-            return _left(memory, "the path is not yours to change")
-        try:
-            if amendment.before is None:
-                return self._unplanted(memory, amendment)
-            if amendment.after is None:
-                return self._replanted(memory, amendment, amendment.before)
-            return self._relabelled(memory, amendment, amendment.before)
-        except CommonplaceError as obstacle:
-            return _left(memory, obstacle.message)
-
-    def _unplanted(self, memory: Memory, amendment: Amendment) -> Undoing:
+    def _path_undone(self, memory: Memory, amendment: Amendment) -> Iterator[Undoing]:
         path = self._tx.paths.at(amendment.path.place, amendment.path.name)
-        if path is None or path.number != amendment.path.number:
-            return _left(memory, f"the path {amendment.path.name!r} is gone already")
+        try:
+            if amendment.path.place.tree not in self._among.collections:
+                yield _left(memory, "the path is not yours to change")
+            elif amendment.before is None:
+                if path and path.number == amendment.path.number:  # else it is gone already
+                    yield self._unplanted(memory, path, amendment)
+            elif path and _is(path, memory, amendment.before):
+                return  # as it was
+            elif amendment.after is None:
+                yield self._replanted(memory, amendment, amendment.before)
+            else:
+                yield self._relabelled(memory, path, amendment, amendment.before)
+        except CommonplaceError as obstacle:
+            yield _left(memory, obstacle.message)
+
+    def _unplanted(self, memory: Memory, path: Path, amendment: Amendment) -> Undoing:
+        if (path.priority, path.disclosure) != amendment.after:
+            return _left(memory, f"the path {path.name!r} was changed later by someone else")
+        if memory.author.session == self._session and (obstacle := _judged(self._tx, memory, self._session).obstacle):
+            return _left(memory, obstacle)  # what others have made their own keeps its place
+        if memory.number in self._displaced and len(self._tx.paths.to(path.place.tree, memory.number)) == 1:
+            return _left(memory, "it would be left without any path, because its former place is not free")
         where = trees.where(self._tx, path)
         trees.check_not_stranding(self._tx, path, where)
         self._paths.cut(self._tx, self._actor, memory, path, str(where))
@@ -181,20 +207,32 @@ class _Walk:
     def _replanted(self, memory: Memory, amendment: Amendment, before: tuple[int, str]) -> Undoing:
         path = replace(amendment.path, priority=before[0], disclosure=before[1], created_at=self._now)
         above = path.place.parent
-        if above is not None and not self._tx.memories([above], self._among):
+        self._displaced.add(memory.number)
+        if above is not None and not self._tx.memories([above], self._readable):
             return _left(memory, f"what the path {path.name!r} stood below is gone")
         if self._tx.paths.at(path.place, path.name):
             return _left(memory, f"the path {path.name!r} leads somewhere else now")
         trees.check_acyclic(self._tx, path.place, memory.number, path.name, memory.id)
         grown = self._paths.grow(self._tx, self._actor, path, memory)
+        self._displaced.discard(memory.number)
         return _done(Remedy.REPLANTED, memory, str(trees.where(self._tx, grown)))
 
-    def _relabelled(self, memory: Memory, amendment: Amendment, before: tuple[int, str]) -> Undoing:
-        path = self._tx.paths.at(amendment.path.place, amendment.path.name)
-        if path is None or (path.priority, path.disclosure) != amendment.after:
+    def _relabelled(self, memory: Memory, path: Path | None, amendment: Amendment, before: tuple[int, str]) -> Undoing:
+        if path is None or not _is(path, memory, amendment.after):
             return _left(memory, f"the path {amendment.path.name!r} was changed later or is gone")
         self._paths.adjust(self._tx, self._actor, path, memory, before)
         return _done(Remedy.RELABELLED, memory, str(trees.where(self._tx, path)))
+
+
+def _is(path: Path, memory: Memory, labels: tuple[int, str] | None) -> bool:
+    return path.memory == memory.number and (path.priority, path.disclosure) == labels
+
+
+def _lasting(amendments: Sequence[Amendment]) -> dict[int, Amendment]:
+    """By event, without the paths that the session itself has made and removed: nothing of them is left."""
+    made = {one.path.number for one in amendments if one.before is None}
+    removed = {one.path.number for one in amendments if one.after is None}
+    return {one.event: one for one in amendments if one.path.number not in made & removed}
 
 
 def _events(tx: Reading, actor: Actor, session: str) -> Sequence[Event]:

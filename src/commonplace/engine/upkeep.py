@@ -1,11 +1,12 @@
-"""What happens by itself: ended memories go, missing vectors come, uses are counted, copies are written."""
+"""What happens by itself: ended memories go, missing vectors come, uses are counted, copies and backups are made."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 from commonplace.domain.access import Actor
@@ -13,6 +14,7 @@ from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.memory import Author, Memory
 from commonplace.engine.access import LOCAL
+from commonplace.engine.backups import Backups
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories
 from commonplace.engine.recall import Recall
@@ -29,12 +31,23 @@ _EMBEDDER = "embedder"
 class Upkeep:
     """The background of a serving process."""
 
-    def __init__(self, store: Store, embedding: Embedding, memories: Memories, recall: Recall, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedding: Embedding,
+        memories: Memories,
+        recall: Recall,
+        clock: Clock,
+        backups: Backups,
+        chores: Sequence[Callable[[], Awaitable[object]]] = (),
+    ) -> None:
         self._store = store
         self._embedding = embedding
         self._memories = memories
         self._recall = recall
         self._clock = clock
+        self._backups = backups
+        self._chores = chores
         self._holder = secrets.token_hex(8)
 
     async def warm(self) -> None:
@@ -45,6 +58,7 @@ class Upkeep:
     async def run(self) -> None:
         """Until cancelled: do what is due, rest, again."""
         await self._safely(self.warm)
+        gc.freeze()  # what is loaded by now stays: the collector need not go through it again and again
         while True:
             await self._safely(self.once)
             await asyncio.sleep(PAUSE)
@@ -64,6 +78,9 @@ class Upkeep:
         if self._store.writable:
             await self._memories.sweep()
             await self.embed_missing()
+            for chore in self._chores:
+                await chore()
+            await self._backups.daily()
         await self._store.settle()
 
     async def embed_missing(self) -> int:

@@ -33,7 +33,8 @@ class _Table:
     names: tuple[Mapping[str, str], ...]
     triggers: Mapping[str, Mapping[str, tuple[int, ...]]]
     moods: frozenset[int]
-    longest: int
+    lengths: Mapping[str, Mapping[str, tuple[int, ...]]]
+    """By language and first character, how long the words are that begin with it, the longest first."""
 
 
 def tags(text: str, language: str = "auto", limit: int = 5) -> list[str]:
@@ -70,7 +71,7 @@ def _asked_by(run: re.Match[str], following: str, latin: str, east: str, table: 
         case "hangul":
             return _by_beginning(run.group(), table.triggers["ko"])
         case "east":
-            return _by_place(run.group(), table.triggers[east], table)
+            return _by_place(run.group(), table.triggers[east], table.lengths[east], table.moods)
         case _:
             return _by_word(run.group(), following, latin, table.triggers[latin])
 
@@ -84,14 +85,18 @@ def _by_beginning(run: str, triggers: Mapping[str, tuple[int, ...]]) -> tuple[in
     return triggers.get(noun, ()) if len(noun) == 1 else ()
 
 
-def _by_place(run: str, triggers: Mapping[str, tuple[int, ...]], table: _Table) -> Iterator[int]:
+def _by_place(
+    run: str, triggers: Mapping[str, tuple[int, ...]], lengths: Mapping[str, tuple[int, ...]], moods: frozenset[int]
+) -> Iterator[int]:
     """Japanese and Chinese: anywhere, the longest first, none overlapping."""
     position = 0
     while position < len(run):
-        length = next((n for n in range(table.longest, 0, -1) if run[position : position + n] in triggers), 0)
-        denied = position > 0 and run[position - 1] in _DENYING
-        asked = triggers[run[position : position + length]] if length else ()
-        yield from (tag for tag in asked if not (denied and tag in table.moods))
+        fitting = lengths.get(run[position], ())
+        length = next((n for n in fitting if run[position : position + n] in triggers), 0) if fitting else 0
+        if length:
+            denied = position > 0 and run[position - 1] in _DENYING
+            asked = triggers[run[position : position + length]]
+            yield from (tag for tag in asked if not (denied and tag in moods))
         position += length or 1
 
 
@@ -119,5 +124,12 @@ def _table() -> _Table:
             for word in dict.fromkeys(entry[language].split()):
                 words[word] = (*words.get(word, ()), tag)
     moods = frozenset(tag for tag, entry in enumerate(entries) if entry.get("mood"))
-    longest = max(len(word) for language in ("ja", "zh") for word in triggers[language])
-    return _Table(tuple(entry["name"] for entry in entries), triggers, moods, longest)
+    lengths = {language: _lengths(words) for language, words in triggers.items()}
+    return _Table(tuple(entry["name"] for entry in entries), triggers, moods, lengths)
+
+
+def _lengths(words: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, set[int]] = {}
+    for word in words:
+        found.setdefault(word[0], set()).add(len(word))
+    return {first: tuple(sorted(lengths, reverse=True)) for first, lengths in found.items()}

@@ -6,6 +6,7 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import anyio
@@ -21,6 +22,7 @@ from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports.subscriptions import Subscriptions
+from commonplace.transports.watching import UNKNOWN, Watched, Watcher, watching
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +43,8 @@ class DialectServer:
         self._tools = dialect.offered(settings)
         self._subscriptions = Subscriptions(dialect, engine, settings)
         self._local: Actor | None = None
+        self.watchers: list[Watcher] = []
+        """Who is told of every call when it is over."""
         self.greeted = anyio.Event()
         """Set once a client has asked for something: the handshake is over, loading may begin."""
         self.server: Server[Any] = Server(
@@ -76,8 +80,7 @@ class DialectServer:
         self.greeted.set()
         if context.request is not None:
             actor: Actor = context.request.scope[ACTOR]
-            session = context.request.headers.get("mcp-session-id") or _client_name(context)
-            return actor.through("", f"{actor.credential}/{session}")
+            return actor.through("", f"{actor.credential}/{_session(context, context.request)}")
         if self._local is None:
             self._local = await self._engine.access.local_owner()
         return self._local.through("", f"stdio/{_PROCESS_SESSION}")
@@ -94,6 +97,15 @@ class DialectServer:
         return types.ListToolsResult(tools=allowed, ttl_ms=_LIST_TTL_MS, cache_scope="private")
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        name = params.name if params.name in self._tools else UNKNOWN
+        with watching(self.watchers, self.dialect.name, name, context.meta) as call:
+            answer = await self._answer(context, params, call)
+            call.refused = bool(answer.is_error)
+            return answer
+
+    async def _answer(
+        self, context: Context, params: types.CallToolRequestParams, watched: Watched
+    ) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
@@ -105,6 +117,7 @@ class DialectServer:
         except CommonplaceError as error:
             return _refused(self.dialect.refusal(error))
         except Exception:
+            watched.failed = True
             logger.exception("%s.%s failed", self.dialect.name, tool.name)
             return _refused(self.dialect.refusal(CommonplaceError()))
 
@@ -168,9 +181,9 @@ class DialectServer:
         text = types.TextResourceContents(uri=str(params.uri), mime_type=mime, text=words)
         return types.ReadResourceResult(contents=[text], ttl_ms=0, cache_scope="private")
 
-    async def _resource(self, context: Context, uri: str) -> Any:
+    async def _resource(self, context: Context, uri: str, *, shown: bool = True) -> Any:
         try:
-            return await self.dialect.read(await self._called(context, "resource"), uri)
+            return await self.dialect.read(replace(await self._called(context, "resource"), shown=shown), uri)
         except (LookupError, NotFound, Invalid) as error:
             raise MCPError(types.INVALID_PARAMS, f"Resource not found: {uri[:200]}", {"uri": uri[:200]}) from error
         except CommonplaceError as error:
@@ -184,7 +197,7 @@ class DialectServer:
     # Being told
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        await self._resource(context, str(params.uri))  # who may not read it may not hear of it
+        await self._resource(context, str(params.uri), shown=False)  # who may not read it may not hear of it
         await self._subscriptions.add(await self._actor(context), context, str(params.uri))
         return types.EmptyResult()
 
@@ -196,7 +209,7 @@ class DialectServer:
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         for uri in params.notifications.resource_subscriptions or ():
-            await self._resource(context, str(uri))
+            await self._resource(context, str(uri), shown=False)
         return await self._subscriptions.listen(await self._actor(context), context, params)
 
 
@@ -206,6 +219,12 @@ async def _no_prompts(context: Context, params: types.PaginatedRequestParams | N
 
 async def _no_prompt(context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}")
+
+
+def _session(context: Context, request: Any) -> str:
+    """Streamable HTTP names it in a header, SSE in the address; the modern era has none: there the client's name."""
+    session: str | None = request.headers.get("mcp-session-id") or request.query_params.get("session_id")
+    return session or _client_name(context)
 
 
 def _client_name(context: Context) -> str:
@@ -222,8 +241,8 @@ def _listed(tool: Tool) -> types.Tool:
         output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.act is Act.READS,
-            destructive_hint=tool.act is Act.DESTROYS,
-            idempotent_hint=tool.act is not Act.WRITES,
+            destructive_hint=tool.act in (Act.DESTROYS, Act.SERVES, Act.GOVERNS),
+            idempotent_hint=tool.act in (Act.READS, Act.DESTROYS),
             open_world_hint=False,
         ),
     )

@@ -27,12 +27,18 @@ logger = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]
 
 
+def audience_key(actor: Actor) -> tuple[UserId, str]:
+    """Tokens of one user end at different times and allow different things: each has an audience of its own."""
+    token = f"/{actor.until.isoformat()}/{','.join(sorted(actor.permissions))}" if actor.until else ""
+    return actor.user, f"{actor.credential_id or actor.credential}{token}"
+
+
 class _Audience:
     """The subscribers with one credential: streams of the modern era, connections of the earlier one."""
 
     def __init__(self, actor: Actor) -> None:
         self.actor = actor
-        self.key = (actor.user, actor.credential_id or actor.credential)
+        self.key = audience_key(actor)
         self.bus = InMemorySubscriptionBus()
         self.handler = ListenHandler(self.bus)
         self.listened: Counter[str] = Counter()

@@ -134,5 +134,6 @@ async def test_a_write_that_failed_shows_in_the_status_until_one_succeeds(local:
 )
 def test_every_error_has_its_code(error: CommonplaceError, code: str) -> None:
     body = greeum.refusal(error)
+    assert isinstance(body, dict)
     assert set(body) == ERROR_BODY
     assert body["code"] == code

@@ -1,6 +1,7 @@
 """What a memory, a root, an index look like: Nocturne's prose."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -12,33 +13,38 @@ from commonplace.engine.paths import Node
 
 RULE = "=" * 60
 SNIPPET = 100
+DISCLOSED = 500
+"""Characters of a disclosure that lists show; the memory's own page shows all of it."""
 _AROUND = 60
+_MOST_ECHOED = 200
 
 
-def node_page(node: Node) -> str:
+def node_page(node: Node, paths: Sequence[Address] = ()) -> str:
     """A memory with its metadata, its text and its children; for a root the children alone."""
     if node.memory is None:
         return "\n".join([RULE, f"DOMAIN: {node.address}", RULE, *_children(node, "TOP-LEVEL MEMORIES")])
-    return "\n".join([*_head(node, node.memory), "", node.memory.content, *_children(node, "CHILD MEMORIES")])
+    return "\n".join([*_head(node, node.memory, paths), "", node.memory.content, *_children(node, "CHILD MEMORIES")])
 
 
-def cut_page(node: Node, memory: Memory, room: int) -> str:
+def cut_page(node: Node, memory: Memory, kept: str) -> str:
     """The beginning of a memory, where there is no room for the whole."""
-    kept = memory.content[:room]
     left = len(memory.content) - len(kept)
-    note = f'... ({left} more characters; read_memory("{node.address}") shows all)'
+    hidden = [f"{left} more characters"] * bool(left) + [f"{node.total} children"] * bool(node.total)
+    note = f'... (not shown: {" and ".join(hidden)}; read_memory("{node.address}") shows all)'
     return "\n".join([*_head(node, memory), "", kept, note])
 
 
-def _head(node: Node, memory: Memory) -> list[str]:
+def _head(node: Node, memory: Memory, paths: Sequence[Address] = ()) -> list[str]:
     path = node.path
+    known = ", ".join(map(str, paths)) or "(none; add_alias gives it one)"
     return [
         RULE,
         "",
         f"MEMORY: {node.address}",
         f"Memory ID: {memory.number}",
-        f"Priority: {path.priority if path else '(no path)'}",
-        f"Disclosure: {path.disclosure if path and path.disclosure else '(not set)'}",
+        f"Priority: {path.priority if path else '(not set)'}",
+        f"Disclosure: {line(path.disclosure) if path and path.disclosure else '(not set)'}",
+        *([] if path else [f"Paths: {known}"]),
         "",
         RULE,
     ]
@@ -56,7 +62,7 @@ def _children(node: Node, heading: str) -> list[str]:
 
 
 def child(where: Address, branch: Branch) -> list[str]:
-    told = f"When to recall: {line(branch.path.disclosure)}"
+    told = f"When to recall: {disclosed(branch.path.disclosure)}"
     if not branch.path.disclosure:
         told = f"Snippet: {snippet(branch.glimpse)}"
     return [f"- URI: {where}", f"  Priority: {branch.path.priority}", f"  {told}"]
@@ -77,7 +83,7 @@ def recent(number: int, node: Node, zone: ZoneInfo) -> list[str]:
     ask = f'(not set: give it one with update_memory("{node.address}", disclosure="..."))'
     return [
         f"{number}. {node.address}{priority}  modified: {stamp(node.memory.revised_at, zone)}",
-        f"   When to recall: {line(told) if told else ask}",
+        f"   When to recall: {disclosed(told) if told else ask}",
     ]
 
 
@@ -85,8 +91,10 @@ def placeless_page(memories: Sequence[Memory], total: int, lost: Sequence[Orphan
     """Memories without a path: those that lost it, then all."""
     lines = [RULE, "MEMORIES WITHOUT A PATH (add_alias gives one a path: target_uri is its URI here)", RULE, ""]
     if lost:
-        lines += [f"Orphans: {orphans}, which lost their last path"]
-        lines += [f"- URI: memory://{o.memory.id}  was: {o.last}\n  {snippet(o.memory.content)}" for o in lost]
+        lines += [f"Orphans, which have lost their last path: {orphans}, newest first"]
+        lines += [f"- URI: memory://{o.memory.id}  was: {o.last}\n  Snippet: {snippet(o.memory.content)}" for o in lost]
+        if orphans > len(lost):
+            lines.append(f"... and {orphans - len(lost)} more")
         lines += [""]
     lines += [f"All without a path: {total}, newest first"]
     lines += [f"- URI: memory://{memory.id}\n  Snippet: {snippet(memory.content)}" for memory in memories]
@@ -96,12 +104,12 @@ def placeless_page(memories: Sequence[Memory], total: int, lost: Sequence[Orphan
 
 
 def matches_page(query: str, found: Matches) -> str:
+    asked = query if query.isprintable() and len(query) <= _MOST_ECHOED else line(query)[:_MOST_ECHOED] + "..."
     if not found.best:
-        return f"No matching memories found for '{query}'."
+        return f"No matching memories found for '{asked}'."
     count = f"more than {found.total}" if found.more else str(found.total)
     shown = f" (the best {len(found.best)} are shown)" if found.total > len(found.best) else ""
-    noun = "match" if found.total == 1 else "matches"
-    lines = [f"Found {count} {noun} for '{query}':{shown}", ""]
+    lines = [f"Found {count} matches for '{asked}':{shown}", ""]
     for match in found.best:
         lines += _match(match, query)
     return "\n".join(lines)
@@ -110,7 +118,7 @@ def matches_page(query: str, found: Matches) -> str:
 def _match(match: Match, query: str) -> list[str]:
     path = match.path
     labels = f"  [★{path.priority}]" if path else "  (no path)"
-    told = [f"  When to recall: {line(path.disclosure)}"] if path and path.disclosure else []
+    told = [f"  When to recall: {disclosed(path.disclosure)}"] if path and path.disclosure else []
     return [
         f"- {match.address}  [#{match.memory.number}]{labels}",
         *told,
@@ -121,10 +129,10 @@ def _match(match: Match, query: str) -> list[str]:
 
 def around(content: str, query: str) -> str:
     """The text around the first place where the query stands; the beginning where it stands in the address only."""
-    at = content.casefold().find(query.casefold())
-    if at < 0 or len(content.casefold()) != len(content):
+    found = re.search(re.escape(query), content, re.IGNORECASE)
+    if found is None:
         return snippet(content)
-    start, end = max(at - _AROUND, 0), at + len(query) + _AROUND
+    start, end = max(found.start() - _AROUND, 0), found.end() + _AROUND
     before, after = "..." if start else "", "..." if end < len(content) else ""
     return f"{before}{line(content[start:end])}{after}"
 
@@ -134,6 +142,11 @@ def snippet(content: str) -> str:
     return shown if len(shown) <= SNIPPET and len(content) <= SNIPPET * 4 else shown[:SNIPPET] + "..."
 
 
+def disclosed(disclosure: str) -> str:
+    shown = line(disclosure)
+    return shown if len(shown) <= DISCLOSED else shown[:DISCLOSED] + "..."
+
+
 def line(text: str) -> str:
     """On one line, so that a text cannot pose as another entry of a list."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
@@ -141,7 +154,3 @@ def line(text: str) -> str:
 
 def stamp(moment: datetime, zone: ZoneInfo) -> str:
     return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"
-
-
-def bullets(entries: Iterable[str]) -> list[str]:
-    return [f"- {entry}" for entry in entries]

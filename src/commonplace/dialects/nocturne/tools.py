@@ -7,7 +7,8 @@ from pydantic import Field
 from commonplace.dialects._dialect import Call, Prose, Whole
 from commonplace.dialects.nocturne._nocturne import located, nocturne
 from commonplace.dialects.nocturne.pages import matches_page, node_page, placeless_page
-from commonplace.dialects.nocturne.system import system_page
+from commonplace.dialects.nocturne.system import saw, system_page
+from commonplace.domain import limits
 from commonplace.domain.address import PLACELESS, SYSTEM, Address, address
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Draft, Memory
@@ -15,6 +16,7 @@ from commonplace.domain.patch import patched
 from commonplace.engine.paths import Labels
 
 MOST_PLACELESS = 50
+_FORGIVEN = "\nNote: old_string was not found to the letter, but in one place with other quotes, dashes or blanks."
 
 Uri = Annotated[str, Field(description='The address, e.g. "core://agent"')]
 Priority = Annotated[Whole, Field(description="0 is highest; the smaller, the sooner")]
@@ -45,7 +47,7 @@ async def create_memory(
     parent = located(call, parent_uri, "parent_uri")
     name = title if title and title.strip() else None
     node = await call.engine.paths.plant(call.actor, parent, Draft(content), Labels(priority, disclosure), name)
-    _saw(call, node.memory)
+    saw(call, node.memory)
     return Prose(f"Success: Memory created at '{node.address}'")
 
 
@@ -57,7 +59,7 @@ async def update_memory(
     new_string: Annotated[str | None, Field(description='Patch: what replaces it; "" deletes it')] = None,
     append: Annotated[str | None, Field(description="Text to add at the end, instead of a patch")] = None,
     priority: Annotated[Whole | None, Field(description="The new priority of this path")] = None,
-    disclosure: Annotated[str | None, Field(description="The new disclosure of this path")] = None,
+    disclosure: Annotated[str | None, Field(description='The new disclosure of this path; "" removes it')] = None,
 ) -> Prose:
     """Change a memory you have read: patch or append its text, set its priority or disclosure."""
     _check_update(old_string, new_string, append, priority, disclosure)
@@ -66,16 +68,13 @@ async def update_memory(
     content, note = None, ""
     if old_string is not None and new_string is not None:
         patch = patched(memory.content, old_string, new_string)
-        content = patch.content
-        note = (
-            "\nNote: old_string was matched despite small differences (quotes, dashes, blanks)."
-            if patch.forgiven
-            else ""
-        )
+        content, note = patch.content, _FORGIVEN if patch.forgiven else ""
+        if not content.strip():
+            raise Invalid("new_string", "would leave the memory without any text; delete_memory removes a path to it")
     elif append is not None:
         content = memory.content + append
     node = await call.engine.paths.edit(call.actor, where, memory, content=content, labels=Labels(priority, disclosure))
-    _saw(call, node.memory)
+    saw(call, node.memory)
     return Prose(f"Success: Memory at '{where}' updated{note}")
 
 
@@ -131,7 +130,9 @@ async def page(call: Call, uri: str) -> Prose:
         lost, orphans = await call.engine.paths.orphans(call.actor, MOST_PLACELESS)
         return Prose(placeless_page(memories, total, lost, orphans))
     node = await call.engine.paths.look(call.actor, where)
-    _saw(call, node.memory)
+    saw(call, node.memory)
+    if node.memory and node.path is None:
+        return Prose(node_page(node, await call.engine.paths.addresses(call.actor, node.memory)))
     return Prose(node_page(node))
 
 
@@ -145,11 +146,6 @@ async def _known(call: Call, where: Address) -> Memory:
     return memory
 
 
-def _saw(call: Call, memory: Memory | None) -> None:
-    if memory:
-        call.engine.sight.saw(call.actor, memory)
-
-
 async def _what_is_left(call: Call, memory: Memory) -> str:
     others = await call.engine.paths.addresses(call.actor, memory)
     if others:
@@ -160,6 +156,8 @@ async def _what_is_left(call: Call, memory: Memory) -> str:
 def _check_update(
     old: str | None, new: str | None, append: str | None, priority: int | None, disclosure: str | None
 ) -> None:
+    for field, text in (("old_string", old), ("new_string", new), ("append", append)):
+        limits.text(field, text or "")
     if (old is not None or new is not None) and append is not None:
         raise Invalid("append", "cannot be combined with old_string/new_string: patch or append, not both")
     if (old is None) != (new is None):
@@ -168,6 +166,4 @@ def _check_update(
     if append is not None and not append:
         raise Invalid("append", "must not be empty")
     if old is None and append is None and priority is None and disclosure is None:
-        raise Invalid(
-            "uri", "there is nothing to update: give old_string and new_string, append, priority or disclosure"
-        )
+        raise Invalid("update_memory", "there is nothing to change: give a patch, append, priority or disclosure")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,9 +12,10 @@ from typing import Any
 
 import apsw
 
-from commonplace.domain.address import address
+from commonplace.domain.address import DEFAULT_DOMAIN, MAX_NAME_CHARS, RESERVED, Address
 from commonplace.domain.arrival import Arrival, ArrivingPath, ArrivingText
 from commonplace.domain.errors import Invalid
+from commonplace.domain.unicode import normalised
 
 SOURCE = "nocturne"
 
@@ -22,6 +24,9 @@ _NEEDED = {
     "paths": {"domain", "path", "memory_id", "priority", "disclosure"},
 }
 _UNKNOWN_TIME = datetime(1970, 1, 1, tzinfo=UTC)
+_TOO_LATE = 9999
+_DOMAIN = re.compile(r"[^\W\d_][\w+.-]*\Z")
+_UNFIT = re.compile(r"[^\w+.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,7 @@ def arrivals(file: Path) -> list[Arrival]:
             paths = _paths(connection)
         finally:
             connection.close()
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
         raise Invalid("file", f"{file} cannot be read as an SQLite file: {error}") from error
     return list(_arrivals(rows, paths))
 
@@ -60,21 +65,46 @@ def _check(connection: apsw.Connection, file: Path) -> None:
 def _memories(connection: apsw.Connection) -> Iterator[_Row]:
     query = "SELECT id, content, migrated_to, created_at FROM memories ORDER BY id"
     for number, content, successor, at in connection.execute(query):
-        yield _Row(number, str(content), successor, _moment(at))
+        yield _Row(number, _text(content), successor, _moment(at))
 
 
 def _paths(connection: apsw.Connection) -> dict[int, list[ArrivingPath]]:
     found: dict[int, list[ArrivingPath]] = {}
     query = "SELECT domain, path, memory_id, priority, disclosure FROM paths ORDER BY domain, path"
     for domain, path, memory, priority, disclosure in connection.execute(query):
-        where = address(f"{domain or 'core'}://{path}", "path")
-        arriving = ArrivingPath(where, max(int(priority or 0), 0), str(disclosure or ""))
-        found.setdefault(memory, []).append(arriving)
+        names = tuple(name.strip() for name in normalised("NFC", _text(path)).split("/") if name.strip())
+        if names:
+            where = Address(_domain(_text(domain)), names)
+            found.setdefault(memory, []).append(ArrivingPath(where, _priority(priority), _text(disclosure)))
     return found
 
 
+def _text(value: Any) -> str:
+    """Whatever SQLite gives; nothing here has a use for the character NUL."""
+    written = value.decode("utf-8", "replace") if isinstance(value, bytes) else "" if value is None else str(value)
+    return written.replace("\x00", "")
+
+
+def _domain(written: str) -> str:
+    """The domain, or one with a name that can be one and is not the server's own."""
+    name = written.strip().lower() or DEFAULT_DOMAIN
+    if _DOMAIN.match(name) and name not in RESERVED:
+        return name
+    return "imported_" + _UNFIT.sub("_", name)[:MAX_NAME_CHARS]
+
+
+def _priority(written: Any) -> int:
+    try:
+        return max(int(written or 0), 0)
+    except (ValueError, OverflowError):
+        return 0
+
+
 def _arrivals(rows: Mapping[int, _Row], paths: Mapping[int, list[ArrivingPath]]) -> Iterator[Arrival]:
-    """Rows that lead on to another are its older versions; a row that leads nowhere is the present state."""
+    """Rows that lead on to another are its older versions; a row that leads nowhere is the present state.
+
+    Where rows lead in a circle, the newest of it is the present state.
+    """
     before: dict[int, list[_Row]] = {}
     for row in rows.values():
         last = _last(row, rows)
@@ -83,21 +113,23 @@ def _arrivals(rows: Mapping[int, _Row], paths: Mapping[int, list[ArrivingPath]])
         ordered = sorted((row for row in states if row.number != number), key=lambda row: (row.at, row.number))
         texts = tuple(ArrivingText(row.content, row.at) for row in (*ordered, rows[number]))
         ways = tuple(way for row in states for way in paths.get(row.number, ()))
-        yield Arrival(_origin(rows[number], ordered), texts, ways)
+        yield Arrival(tuple(_origin(row) for row in (*ordered, rows[number])), texts, ways)
 
 
 def _last(row: _Row, rows: Mapping[int, _Row]) -> _Row:
-    met = {row.number}
-    while row.successor is not None and row.successor in rows and row.successor not in met:
+    way = {row.number: row}
+    while row.successor is not None and row.successor in rows:
         row = rows[row.successor]
-        met.add(row.number)
+        if row.number in way:
+            circle = list(way)[list(way).index(row.number) :]
+            return rows[max(circle)]
+        way[row.number] = row
     return row
 
 
-def _origin(last: _Row, older: list[_Row]) -> str:
-    """By its first state: a memory that was edited after an earlier import is still the same."""
-    first = older[0] if older else last
-    return hashlib.sha256(f"{first.number}\n{first.at.isoformat()}\n{first.content}".encode()).hexdigest()
+def _origin(row: _Row) -> str:
+    """By each of its states: a memory that was edited, or whose old states were removed, is still the same."""
+    return hashlib.sha256(f"{row.number}\n{row.at.isoformat()}\n{row.content}".encode()).hexdigest()
 
 
 def _moment(written: Any) -> datetime:
@@ -105,4 +137,5 @@ def _moment(written: Any) -> datetime:
         moment = datetime.fromisoformat(str(written).strip().replace(" ", "T", 1))
     except ValueError:
         return _UNKNOWN_TIME
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment if _UNKNOWN_TIME.year <= moment.year < _TOO_LATE else _UNKNOWN_TIME

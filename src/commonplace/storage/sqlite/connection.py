@@ -16,6 +16,7 @@ from commonplace.domain.errors import (
     StoreFull,
     StoreReadOnly,
 )
+from commonplace.storage.sqlite.encryption import misfit, unlock, wrong_key
 
 PATIENCE_MS = 60_000
 """How long a process waits for another one's write. Writes last milliseconds; this is for a stopped process."""
@@ -65,12 +66,27 @@ def translated(error: Exception, path: Path) -> StoreFailed:
     return kind(str(path), str(error) or type(error).__name__)
 
 
-def connect(path: Path, *, writable: bool) -> apsw.Connection:
+def connect(path: Path, *, writable: bool, key: str = "") -> apsw.Connection:
     """A connection with the promises of this store: durable, patient, forgetful of what is deleted."""
+    if refusal := misfit(path, key):
+        raise refusal
+    try:
+        return _connected(path, key, writable=writable)
+    except apsw.NotADBError:
+        if not key:
+            raise
+    try:  # again: another process may have made the file, with a salt of its own, after we had looked at it
+        return _connected(path, key, writable=writable)
+    except apsw.NotADBError as error:
+        raise wrong_key(path) from error
+
+
+def _connected(path: Path, key: str, *, writable: bool) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
     connection = apsw.Connection(str(path), flags=flags)
     try:
         with naming_the_cause(connection):
+            unlock(connection, path, key)
             _promise(connection, writable=writable)
     except BaseException:
         connection.close()
@@ -87,6 +103,12 @@ def _promise(connection: apsw.Connection, *, writable: bool) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     if writable:
         _log_ahead(connection)
+    _look_into_words(connection)
+
+
+def _look_into_words(connection: apsw.Connection) -> None:
+    """Where each term of full text stands: a view of the index, not a table of its own, and so nothing to migrate."""
+    connection.execute("CREATE VIRTUAL TABLE temp.word_places USING fts5vocab (main, words, instance)")
 
 
 def _log_ahead(connection: apsw.Connection) -> None:
@@ -103,17 +125,23 @@ def _log_ahead(connection: apsw.Connection) -> None:
             return
 
 
-def connect_frozen(path: Path) -> apsw.Connection:
+def connect_frozen(path: Path, key: str = "") -> apsw.Connection:
     """A connection to a file in a folder where nothing can be written, not even the locks of the write-ahead log.
 
     What the last writer left in the log is read as well, if it left any.
     """
+    if refusal := misfit(path, key):
+        raise refusal
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size and _LOCKLESS in apsw.vfs_names():
-        connection = apsw.Connection(path.absolute().as_uri(), flags=flags, vfs=_LOCKLESS)
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-    else:
+    frozen = not (log.exists() and log.stat().st_size and _LOCKLESS in apsw.vfs_names())
+    if frozen:
         connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
+    else:
+        connection = apsw.Connection(path.absolute().as_uri(), flags=flags, vfs=_LOCKLESS)
+    unlock(connection, path, key)
+    if not frozen:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
     connection.execute("PRAGMA temp_store = MEMORY")
+    _look_into_words(connection)
     return connection

@@ -33,6 +33,8 @@ class Followed:
     fingerprint: str
     embedder: int
     dimensions: int
+    history: str = ""
+    """Another one after every restore: from then on event numbers mean something else."""
 
 
 class Follower:
@@ -60,6 +62,8 @@ class Follower:
                     yield index
                 return
             if self._index is None or self._followed != followed:
+                if self._followed and self._followed.history != followed.history:
+                    self.counts = Counts()
                 self._index, self._followed = self._opened(connection, followed), followed
                 self._unsure = frozenset()
             if self._catch_up(connection, self._index, followed):
@@ -85,7 +89,8 @@ class Follower:
     def _current(self, connection: apsw.Connection, fingerprint: str) -> Followed:
         row = connection.execute(queries()["embedder"], {"fingerprint": fingerprint}).fetchone()
         # Before the first vector there is no embedder; filters and neighbours still need the memories.
-        return Followed(fingerprint, row[0], row[1]) if row else Followed(fingerprint, 0, 1)
+        embedder, dimensions = row or (0, 1)
+        return Followed(fingerprint, embedder, dimensions, _meta(connection, "history"))
 
     def _opened(self, connection: apsw.Connection, followed: Followed) -> Index:
         return self._loaded(connection, followed) or self._built(connection, followed)
@@ -147,7 +152,11 @@ class Follower:
 
 
 def store_id(connection: apsw.Connection) -> str:
-    row = connection.execute(queries()["meta"], {"key": "store"}).fetchone()
+    return _meta(connection, "store")
+
+
+def _meta(connection: apsw.Connection, key: str) -> str:
+    row = connection.execute(queries()["meta"], {"key": key}).fetchone()
     return str(row[0]) if row else ""
 
 
@@ -195,8 +204,8 @@ def _take(connection: apsw.Connection, index: Index, followed: Followed, numbers
 
 
 def _entries(rows: Sequence[tuple[Any, ...]]) -> Entries:
-    numbers, collections, authors, created, importance, categories, ends = (
-        zip(*rows, strict=True) if rows else ((),) * 7
+    numbers, collections, authors, created, importance, categories, ends, sizes = (
+        zip(*rows, strict=True) if rows else ((),) * 8
     )
     return Entries(
         np.asarray(numbers, np.int64),
@@ -206,7 +215,16 @@ def _entries(rows: Sequence[tuple[Any, ...]]) -> Entries:
         np.asarray(importance, np.float64),
         _codes(categories),
         np.asarray([NEVER if end is None else end for end in ends], np.int64),
+        np.asarray([_length(size) for size in sizes], np.int32),
     )
+
+
+def _length(size: bytes | None) -> int:
+    """How many terms a text has, as FTS5 writes it down: seven bits a byte, the highest first."""
+    length = 0
+    for byte in size or b"":
+        length = length << 7 | byte & 127
+    return length
 
 
 def _codes(texts: Sequence[str]) -> NDArray[np.int64]:

@@ -1,42 +1,50 @@
-"""Full text: which of a query's terms to look up, so that very frequent ones do not make it slow."""
+"""Full text: BM25 from the places where a query's terms stand, the rarest first, so that frequent ones do not slow it.
+
+FTS5 keeps the places. Its own bm25() looks every term up three times, and the length of every match in the file.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
 
 from commonplace.language.terms import Term
+from commonplace.storage.sqlite.queries import queries
+from commonplace.storage.sqlite.rows import as_json
+from commonplace.storage.vectors.index import Index
 
 BUDGET = 2500
-"""How many matches a query may rank: FTS5 takes about a microsecond for each."""
+"""In how many memories the ranked terms of a query may stand together: each costs about half a microsecond."""
 _MOST_TERMS = 64
 _ENOUGH = 2
+_ALLOWANCE = 512
+_MOST_PAIRED = 8
 _FREQUENT = 1000
 _MOST_COUNTS = 10_000
 _LEAST_IDF = 1e-6
+# The constants of BM25 as everyone uses them, and FTS5 too.
+_SATURATION, _LENGTH = 1.2, 0.75
+# The place of a term in the query is put above the number of a memory: so one sort counts the terms of each memory.
+_SHIFT = 56
 
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """An FTS5 expression to rank, another for where that finds nothing, and what the query asked for in all.
-
-    `common` holds terms so frequent that ranking them would be slow and tell little: the newest are as good.
-    """
-
-    ranked: str
-    common: str
-    common_score: float
-    asked: float
+Numbers = NDArray[np.int64]
+_NOWHERE: Numbers = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A term and in how many memories it stands."""
+    """A term, in how many memories it stands, and a memory's number for each place; None if these are too many."""
 
     term: Term
     documents: int
+    places: Numbers | None = None
 
     @property
     def expression(self) -> str:
@@ -45,46 +53,157 @@ class Counted:
         return f"{quoted}*" if self.term.prefix else quoted
 
 
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Which memories have which terms how often, a row for each pair, and what the query asked for in all.
+
+    `common` is for where that finds nothing: terms so frequent that ranking them would be slow and tell little, so
+    that the newest memories with them are as good.
+    """
+
+    numbers: Numbers
+    counts: Numbers
+    idf: NDArray[np.float64]
+    asked: float
+    common: str
+    common_score: float
+
+    def best(self, index: Index, passed: NDArray[np.bool_], limit: int) -> dict[int, float]:
+        """The highest BM25 among the memories let through."""
+        distinct, which = np.unique(self.numbers, return_inverse=True)
+        known, lengths = index.lengths(distinct, passed)
+        norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths)[which]
+        weights = self.idf * self.counts * (1 + _SATURATION) / (self.counts + norm)
+        numbers, scores = distinct[known], np.bincount(which, weights, len(distinct))[known]
+        order = np.argsort(-scores, kind="stable")[:limit]
+        return dict(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
+
+
 class Counts:
     """In how many memories frequent terms stand, remembered while the store has hardly grown: counting takes long."""
 
     def __init__(self) -> None:
         self._known: dict[Term, tuple[int, int]] = {}
 
-    def of(self, term: Term, total: int, count: Callable[[Term], int]) -> int:
-        documents, at = self._known.get(term, (0, -total))
-        if documents and abs(total - at) <= total // 100:
-            return documents
-        documents = count(term)
-        if documents >= _FREQUENT:  # of rare ones the next memory may be the first, and must be found
-            if len(self._known) >= _MOST_COUNTS:
-                self._known.clear()
-            self._known[term] = (documents, total)
-        return documents
+    def known(self, term: Term, total: int) -> int:
+        """0 where it is not known, or not any more."""
+        documents, at = self._known.get(term, (0, 0))
+        return documents if abs(total - at) <= total // 100 else 0
+
+    def learn(self, term: Term, documents: int, total: int) -> None:
+        if documents < _FREQUENT:  # of rare ones the next memory may be the first, and must be found
+            return
+        if len(self._known) >= _MOST_COUNTS:
+            self._known.clear()
+        self._known[term] = (documents, total)
+
+
+class Lexical:
+    """Looks terms up in one view of the file."""
+
+    def __init__(self, connection: apsw.Connection, counts: Counts, total: int) -> None:
+        self._connection = connection
+        self._counts = counts
+        self._total = total
+
+    def matches(self, terms: Sequence[Term]) -> Matches | None:
+        """None when no term of the query stands in any memory."""
+        counted = self._counted(terms[:_MOST_TERMS])
+        present = sorted((one for one in counted if one.documents), key=lambda one: (one.documents, one.term.text))
+        if not present:
+            return None
+        rare, frequent = _within_budget(present)
+        keys, counts = np.unique(_keyed([self._places(one) for one in rare]), return_counts=True)
+        # Beside telling terms, to go through all the memories of a frequent one is not worth it.
+        if len(rare) < _ENOUGH:
+            more = self._together(frequent, len(rare))
+            keys, counts = np.concatenate((keys, more)), np.concatenate((counts, np.ones(len(more), np.int64)))
+        return Matches(
+            numbers=keys & ((1 << _SHIFT) - 1),
+            counts=counts,
+            idf=np.asarray([self._idf(one) for one in present])[keys >> _SHIFT],
+            asked=sum(self._idf(one) for one in counted),
+            common=" AND ".join(one.expression for one in frequent),
+            common_score=sum(self._idf(one) for one in frequent),
+        )
+
+    def newest(self, expression: str, limit: int) -> Numbers:
+        """The newest memories that an expression finds, as many as are wanted."""
+        return _numbers(self._single("match_newest", query=expression, limit=limit))
+
+    def _counted(self, terms: Sequence[Term]) -> list[Counted]:
+        # Which terms are rare shows only when they are looked up, and no frequent one may take long to show itself.
+        allowance = _ALLOWANCE
+        known = {term: self._counts.known(term, self._total) for term in terms}
+        looked_up = self._looked_up([term for term in terms if not known[term]], allowance + 1)
+        return [
+            Counted(term, known[term]) if known[term] else self._weighed(term, looked_up[term], allowance)
+            for term in terms
+        ]
+
+    def _weighed(self, term: Term, places: Numbers, allowance: int) -> Counted:
+        if len(places) <= allowance:
+            return Counted(term, _distinct(places), places)
+        # Terms that begin alike are counted one by one, so a memory with several of them counts several times.
+        documents = min(self._count(term), self._total)
+        self._counts.learn(term, documents, self._total)
+        return Counted(term, documents)
+
+    def _places(self, one: Counted) -> Numbers:
+        if one.places is not None:
+            return one.places
+        most = 4 * one.documents + _ALLOWANCE
+        places = self._looked_up([one.term], most)[one.term]
+        # A memory that repeats a word without end must not hide the others: then each counts once.
+        return places if len(places) < most else self._matching(one.expression)
+
+    def _together(self, frequent: Sequence[Counted], first: int) -> Numbers:
+        """Frequent terms count where two of them meet, as far as few memories can be expected to hold both."""
+        spent, found = 0.0, [_NOWHERE]
+        pairs = combinations(enumerate(frequent[:_MOST_PAIRED], first), 2)
+        expected = ((a.documents * b.documents / self._total, (m, a), (n, b)) for (m, a), (n, b) in pairs)
+        for meeting, (m, a), (n, b) in sorted(expected, key=lambda pair: pair[0]):
+            spent += meeting
+            if spent > BUDGET:
+                break
+            numbers = self._matching(f"{a.expression} AND {b.expression}")
+            found += [numbers + (m << _SHIFT), numbers + (n << _SHIFT)]
+        return np.unique(np.concatenate(found))
+
+    def _idf(self, one: Counted) -> float:
+        return idf(one.documents, self._total)
+
+    # What the file is asked
+
+    def _looked_up(self, terms: Sequence[Term], most: int) -> dict[Term, Numbers]:
+        """The memory of each place where these terms stand, as many of each as are wanted."""
+        words = [term for term in terms if not term.prefix]
+        # In one statement, because each has to find its way into the index of words first.
+        listed = self._connection.execute(
+            queries()["word_places"], {"terms": as_json([term.text for term in words]), "limit": most}
+        )
+        found = {term: _numbers(row[0]) for term, row in zip(words, listed, strict=True)}
+        for term in terms:
+            if term.prefix:
+                bindings = {"term": term.text, "after": _after(term), "limit": most}
+                found[term] = np.sort(_numbers(self._single("prefix_places", **bindings)))
+        return found
+
+    def _matching(self, expression: str) -> Numbers:
+        return _numbers(self._single("match", query=expression))
+
+    def _count(self, term: Term) -> int:
+        if term.prefix:
+            return int(self._single("prefix_count", term=term.text, after=_after(term)) or 0)
+        return int(self._single("word_count", term=term.text) or 0)
+
+    def _single(self, name: str, /, **bindings: Any) -> Any:
+        return self._connection.execute(queries()[name], bindings).get
 
 
 def idf(documents: int, total: int) -> float:
-    """As FTS5 computes it, so that its scores can be compared with what was asked for."""
+    """How much a term tells: the rarer, the more."""
     return max(math.log((total - documents + 0.5) / (documents + 0.5)), _LEAST_IDF)
-
-
-def plan(terms: Sequence[Term], total: int, documents_with: Callable[[Term], int]) -> Plan | None:
-    """None when no term of the query stands in any memory."""
-    # The terms that begin alike are counted one by one, so a memory with several of them counts several times.
-    counted = [Counted(term, min(documents_with(term), total)) for term in terms[:_MOST_TERMS]]
-    asked = sum(idf(one.documents, total) for one in counted)
-    present = sorted((one for one in counted if one.documents), key=lambda one: (one.documents, one.term.text))
-    if not present:
-        return None
-    rare, frequent = _within_budget(present)
-    # FTS5 goes through all of a term's memories to weigh it: beside telling terms, frequent ones are not worth that.
-    joint = _joint(frequent, total) if len(rare) < _ENOUGH else []
-    return Plan(
-        ranked=" OR ".join([one.expression for one in rare] + joint),
-        common=" AND ".join(one.expression for one in frequent),
-        common_score=sum(idf(one.documents, total) for one in frequent),
-        asked=asked,
-    )
 
 
 def _within_budget(present: Sequence[Counted]) -> tuple[list[Counted], list[Counted]]:
@@ -96,14 +215,20 @@ def _within_budget(present: Sequence[Counted]) -> tuple[list[Counted], list[Coun
     return list(present), []
 
 
-def _joint(frequent: Sequence[Counted], total: int) -> list[str]:
-    """Frequent terms count where two of them meet, as far as few memories can be expected to hold both."""
-    spent = 0.0
-    chosen = []
-    pairs = combinations(frequent[:8], 2)
-    for expected, a, b in sorted(((a.documents * b.documents / total, a, b) for a, b in pairs), key=lambda p: p[0]):
-        spent += expected
-        if spent > BUDGET:
-            break
-        chosen.append(f"({a.expression} AND {b.expression})")
-    return chosen
+def _keyed(places: Sequence[Numbers]) -> Numbers:
+    """Each number with the place of its list above it."""
+    return np.concatenate([_NOWHERE, *(numbers + (place << _SHIFT) for place, numbers in enumerate(places))])
+
+
+def _numbers(listed: str | None) -> Numbers:
+    """From one text: thousands of rows would take longer to hand over than to find."""
+    return np.fromstring(listed, np.int64, sep=",") if listed else _NOWHERE
+
+
+def _distinct(places: Numbers) -> int:
+    """How many different ones, given in order."""
+    return 1 + int(np.count_nonzero(places[1:] != places[:-1])) if len(places) else 0
+
+
+def _after(term: Term) -> str:
+    return term.text + "\U0010ffff"

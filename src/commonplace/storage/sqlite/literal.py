@@ -35,6 +35,13 @@ def patterns(passage: str) -> dict[str, Any]:
     return {"pattern": _pattern(passage.lower()), "other": _pattern(passage.upper())}
 
 
+def patterns_apart(passage: str) -> dict[str, Any]:
+    """The same for texts that write letters and marks apart; empty where that makes no difference."""
+    lower, upper = normalised("NFD", passage.lower()), normalised("NFD", passage.upper())
+    differs = lower != passage.lower()
+    return {"apart": _pattern(lower) if differs else "", "other_apart": _pattern(upper) if differs else ""}
+
+
 def _pattern(passage: str) -> str:
     escaped = passage.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"

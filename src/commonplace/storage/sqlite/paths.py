@@ -28,12 +28,12 @@ class SqlitePathReading(Statements):
 
     def under(self, place: Place, among: Filter, limit: int) -> Sequence[Branch]:
         which = "branches_at_root" if place.parent is None else "branches_below"
-        found = self._all(which, limit=limit, glimpse=GLIMPSE, **_place_bindings(place), **_seen(among))
+        found = self._all(which, limit=limit, glimpse=GLIMPSE, **_place_bindings(place), **rows.seen_bindings(among))
         return [_branch(row) for row in found]
 
     def count_under(self, place: Place, among: Filter) -> int:
         which = "branch_count_at_root" if place.parent is None else "branch_count_below"
-        return int(self._single(which, **_place_bindings(place), **_seen(among)))
+        return int(self._single(which, **_place_bindings(place), **rows.seen_bindings(among)))
 
     def to(self, tree: int, memory: int) -> Sequence[Path]:
         return [_path(row) for row in self._all("paths_to", tree=tree, memory=memory)]
@@ -45,11 +45,11 @@ class SqlitePathReading(Statements):
         return [row[0] for row in self._all("trees_with", memory=memory)]
 
     def after(self, tree: int, number: int, among: Filter, limit: int) -> Sequence[Branch]:
-        found = self._all("paths_after", tree=tree, after=number, limit=limit, **_seen(among))
+        found = self._all("paths_after", tree=tree, after=number, limit=limit, **rows.seen_bindings(among))
         return [_branch(row) for row in found]
 
     def stems(self, tree: int, among: Filter) -> Sequence[Stem]:
-        return [Stem(*row) for row in self._all("stems", tree=tree, **_seen(among))]
+        return [Stem(*row) for row in self._all("stems", tree=tree, **rows.seen_bindings(among))]
 
     def ways(self, tree: int, memories: Iterable[int]) -> Sequence[Path]:
         return [_path(row) for row in self._all("ways", tree=tree, numbers=rows.numbers_json(memories))]
@@ -65,20 +65,20 @@ class SqlitePathReading(Statements):
         return int(self._single(which, **_place_bindings(place)))
 
     def latest(self, tree: int, among: Filter, limit: int) -> Sequence[int]:
-        return [row[0] for row in self._all("latest_with_path", tree=tree, limit=limit, **_seen(among))]
+        return [row[0] for row in self._all("latest_with_path", tree=tree, limit=limit, **rows.seen_bindings(among))]
 
     def pathless(self, tree: int, among: Filter, limit: int) -> Sequence[int]:
-        return [row[0] for row in self._all("pathless", tree=tree, limit=limit, **_seen(among))]
+        return [row[0] for row in self._all("pathless", tree=tree, limit=limit, **rows.seen_bindings(among))]
 
     def count_pathless(self, tree: int, among: Filter) -> int:
-        return int(self._single("pathless_count", tree=tree, **_seen(among)))
+        return int(self._single("pathless_count", tree=tree, **rows.seen_bindings(among)))
 
     def orphans(self, tree: int, among: Filter, limit: int, offset: int = 0) -> Sequence[tuple[int, str, datetime]]:
-        found = self._all("orphans", tree=tree, limit=limit, offset=offset, **_seen(among))
+        found = self._all("orphans", tree=tree, limit=limit, offset=offset, **rows.seen_bindings(among))
         return [(row[0], row[1], rows.moment(row[2])) for row in found]
 
     def count_orphans(self, tree: int, among: Filter) -> int:
-        return int(self._single("orphan_count", tree=tree, **_seen(among)))
+        return int(self._single("orphan_count", tree=tree, **rows.seen_bindings(among)))
 
     def amendments(self, events: Iterable[int]) -> Sequence[Amendment]:
         return [_amendment(row) for row in self._all("amendments_among", events=rows.numbers_json(events))]
@@ -98,22 +98,24 @@ class SqlitePathReading(Statements):
         return [row[0] for row in found]
 
     def standings(self, tree: int, memories: Iterable[int], among: Filter) -> Sequence[tuple[int, int | None]]:
-        found = self._all("standings", tree=tree, numbers=rows.numbers_json(memories), **_seen(among))
+        found = self._all("standings", tree=tree, numbers=rows.numbers_json(memories), **rows.seen_bindings(among))
         return [(row[0], row[1]) for row in found]
 
     def texts(self, memories: Iterable[int]) -> Mapping[int, str]:
         return dict(self._all("texts", numbers=rows.numbers_json(memories)))
 
-    def containing(self, passage: str, most: int) -> Sequence[int]:
-        """The newest texts that hold the passage, letter for letter but for case. Who may see them is not asked."""
+    def containing(self, passage: str, among: Filter, most: int) -> Sequence[int]:
+        """The newest texts that hold the passage, letter for letter but for case."""
+        seen = rows.seen_bindings(among)
         if len(passage) >= literal.SHORTEST:
-            found = self._all("texts_matching", phrase=literal.phrase(passage), most=most)
+            found = self._all("texts_matching", phrase=literal.phrase(passage), most=most, **seen)
             exact = len(passage) <= literal.LONGEST
-        elif expression := literal.characters(query_terms(passage), passage):
-            found = self._all("match_newest", query=expression, limit=most)
+        elif term := literal.characters(query_terms(passage), passage):
+            found = self._all("texts_with_term", term=term, most=most, **seen)
             exact = False
         else:
-            found = self._all("texts_like", most=most, **literal.patterns(passage))
+            patterns = literal.patterns(passage) | literal.patterns_apart(passage)
+            found = self._all("texts_like", most=most, **patterns, **seen)
             exact = passage.isascii()
         numbers = [row[0] for row in found]
         return numbers if exact else self._verified(numbers, passage)
@@ -163,10 +165,6 @@ class SqlitePathWriting(SqlitePathReading):
 
     def put_orphan(self, tree: int, memory: int, last: str, since: datetime) -> None:
         self._do("put_orphan", tree=tree, memory=memory, last=last, since=rows.micros(since))
-
-
-def _seen(among: Filter) -> dict[str, Any]:
-    return {"collections": rows.numbers_json(sorted(among.collections)), "now": rows.micros(among.now)}
 
 
 def _place_bindings(place: Place) -> dict[str, Any]:

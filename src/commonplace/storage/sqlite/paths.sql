@@ -191,13 +191,32 @@ ORDER BY min(p.priority) IS NULL, min(p.priority), m.revised_at DESC, m.number D
 SELECT number, content FROM memories WHERE number IN (SELECT value FROM json_each(:numbers))
 
 -- name: texts_matching
-SELECT rowid FROM letters WHERE letters MATCH :phrase ORDER BY rowid DESC LIMIT :most
+SELECT l.rowid
+FROM letters AS l
+CROSS JOIN memories AS m ON m.number = l.rowid
+WHERE letters MATCH :phrase AND {seen}
+ORDER BY l.rowid DESC
+LIMIT :most
+
+-- name: texts_with_term
+SELECT w.rowid
+FROM words AS w
+CROSS JOIN memories AS m ON m.number = w.rowid
+WHERE words MATCH :term AND {seen}
+ORDER BY w.rowid DESC
+LIMIT :most
 
 -- name: texts_like
-SELECT number
-FROM memories
-WHERE content LIKE :pattern ESCAPE '\' OR content LIKE :other ESCAPE '\'
-ORDER BY number DESC
+SELECT m.number
+FROM memories AS m
+WHERE
+    (
+        m.content LIKE :pattern ESCAPE '\'
+        OR m.content LIKE :other ESCAPE '\'
+        OR (:apart <> '' AND (m.content LIKE :apart ESCAPE '\' OR m.content LIKE :other_apart ESCAPE '\'))
+    )
+    AND {seen}
+ORDER BY m.number DESC
 LIMIT :most
 
 -- name: names_matching

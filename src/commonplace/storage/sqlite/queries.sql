@@ -17,9 +17,10 @@ AND (
 )
 
 -- fragment: entries
-SELECT m.number, m.collection, m.author_user, m.created_at, m.importance, m.category, e.ends_at
+SELECT m.number, m.collection, m.author_user, m.created_at, m.importance, m.category, e.ends_at, w.sz
 FROM memories AS m
 LEFT JOIN ephemeral AS e ON e.memory = m.number
+LEFT JOIN words_docsize AS w ON w.id = m.number
 
 -- name: holdings
 SELECT c.number, c.id, c.domain, c.owner, g.access
@@ -106,7 +107,7 @@ INSERT INTO memories (
 ) VALUES (
     :id, :collection, :created_at, :importance, :category, 1, :content_type, :keywords, :metadata,
     :user, :credential, :session, :tool,
-    :created_at, :user, :credential, :session, :tool, :content
+    :revised_at, :user, :credential, :session, :tool, :content
 )
 RETURNING number
 
@@ -295,21 +296,6 @@ SELECT
         WHERE detail ->> '$.block' > (SELECT coalesce(max(number), -1) FROM blocks)
     )
 
--- name: link
-INSERT INTO links (source, target, kind, strength, created_at)
-SELECT s.number, t.number, :kind, :strength, :at
-FROM memories AS s, memories AS t
-WHERE s.id = :source AND t.id = :target
-ON CONFLICT (source, target, kind) DO UPDATE SET strength = excluded.strength
-
--- name: links
-SELECT s.id, t.id, l.kind, l.strength, l.created_at
-FROM links AS l
-JOIN memories AS s ON s.number = l.source
-JOIN memories AS t ON t.number = l.target
-WHERE s.id = :id OR t.id = :id
-ORDER BY l.strength DESC, l.source, l.target
-
 -- name: last_event
 SELECT coalesce(max(number), 0) FROM events
 
@@ -374,11 +360,18 @@ SELECT doc FROM word_counts WHERE term = :term
 -- name: prefix_count
 SELECT coalesce(sum(doc), 0) FROM word_counts WHERE term >= :term AND term < :after
 
+-- name: word_places
+SELECT (SELECT group_concat(doc) FROM (SELECT doc FROM word_places WHERE term = t.value LIMIT :limit))
+FROM json_each(:terms) AS t
+
+-- name: prefix_places
+SELECT group_concat(doc) FROM (SELECT doc FROM word_places WHERE term >= :term AND term < :after LIMIT :limit)
+
 -- name: match
-SELECT rowid, -bm25(words) FROM words WHERE words MATCH :query
+SELECT group_concat(rowid) FROM words WHERE words MATCH :query
 
 -- name: match_newest
-SELECT rowid FROM words WHERE words MATCH :query ORDER BY rowid DESC LIMIT :limit
+SELECT group_concat(rowid) FROM (SELECT rowid FROM words WHERE words MATCH :query ORDER BY rowid DESC LIMIT :limit)
 
 -- name: lease
 INSERT INTO leases (name, holder, ends_at) VALUES (:name, :holder, :until)
@@ -403,6 +396,9 @@ SELECT m.id
 FROM origins AS o
 JOIN memories AS m ON m.number = o.memory
 WHERE o.source = :source AND o.origin = :origin
+
+-- name: id_is_taken
+SELECT EXISTS (SELECT 1 FROM memories WHERE id = :id) OR EXISTS (SELECT 1 FROM blocks WHERE memory = :id)
 
 -- name: put_origin
 INSERT INTO origins (source, origin, memory) VALUES (:source, :origin, :memory)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -18,11 +18,12 @@ from commonplace.domain.errors import NotFound
 from commonplace.domain.event import Event, Session
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId, UserId
-from commonplace.domain.link import Link
 from commonplace.domain.memory import Memory, Version
 from commonplace.language.terms import Term
-from commonplace.ports import Facts, LexicalHits, Page, PathReading, Scan, Statistics
-from commonplace.storage.sqlite import lexical, rows
+from commonplace.ports import CollectionReading, Facts, LexicalHits, LinkReading, Page, PathReading, Scan, Statistics
+from commonplace.storage.sqlite import rows
+from commonplace.storage.sqlite.collections import SqliteCollectionReading
+from commonplace.storage.sqlite.links import SqliteLinkReading
 from commonplace.storage.sqlite.paths import SqlitePathReading
 from commonplace.storage.sqlite.statements import Statements
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from commonplace.storage.sqlite.following import Follower
+    from commonplace.storage.sqlite.lexical import Lexical
     from commonplace.storage.vectors.index import Conditions, Index
 
     Vectors = NDArray[np.float32]
@@ -54,6 +56,14 @@ class SqliteReading(Statements):
     @property
     def paths(self) -> PathReading:
         return SqlitePathReading(self._connection)
+
+    @property
+    def collections(self) -> CollectionReading:
+        return SqliteCollectionReading(self._connection)
+
+    @property
+    def links(self) -> LinkReading:
+        return SqliteLinkReading(self._connection)
 
     # Who
 
@@ -121,9 +131,6 @@ class SqliteReading(Statements):
     def versions(self, memory: MemoryId) -> Sequence[Version]:
         return [rows.version(row) for row in self._all("versions", id=memory)]
 
-    def links(self, memory: MemoryId) -> Sequence[Link]:
-        return [rows.link(row) for row in self._all("links", id=memory)]
-
     def expired(self, collections: frozenset[int] | None, now: datetime, limit: int) -> Sequence[Memory]:
         chosen = None if collections is None else rows.numbers_json(sorted(collections))
         found = self._all("expired", now=rows.micros(now), collections=chosen, limit=limit)
@@ -170,53 +177,29 @@ class SqliteReading(Statements):
     # Finding
 
     def lexical(self, terms: Sequence[Term], among: Filter, limit: int) -> LexicalHits:
-        counts = self._follower().counts
+        from commonplace.storage.sqlite.lexical import Lexical
+
         with self._index() as index:
-            total = len(index)
-        plan = lexical.plan(terms, total, lambda term: counts.of(term, total, self._documents_with))
-        if plan is None:
+            words = Lexical(self._connection, self._follower().counts, len(index))
+        matches = words.matches(terms)
+        if matches is None:
             return LexicalHits({}, 0.0)
-        found = self._all("match", query=plan.ranked) if plan.ranked else []
-        hits = self._best(found, among, limit)
-        if not hits and plan.common:
-            hits = dict.fromkeys(self._newest_with(plan.common, among, limit), plan.common_score)
-        return LexicalHits(hits, plan.asked)
+        with self._index() as index:
+            hits = matches.best(index, self._passing(index, among), limit)
+        if not hits and matches.common:
+            hits = dict.fromkeys(self._newest_with(words, matches.common, among, limit), matches.common_score)
+        return LexicalHits(hits, matches.asked)
 
-    def _best(self, found: list[tuple[Any, ...]], among: Filter, limit: int) -> dict[int, float]:
-        """The highest scores among what the filter lets through; there may be thousands, so in arrays."""
-        import numpy as np
-
-        numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
-        scores = np.fromiter((row[1] for row in found), np.float64, len(found))
-        passed = self._let_through(numbers, among)
-        numbers, scores = numbers[passed], scores[passed]
-        order = np.lexsort((numbers, -scores))[:limit]
-        return dict(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
-
-    def _newest_with(self, expression: str, among: Filter, limit: int) -> list[int]:
+    def _newest_with(self, words: Lexical, expression: str, among: Filter, limit: int) -> list[int]:
         """A glance at the newest is enough, unless the filter lets too few of them through."""
-        import numpy as np
-
         kept: list[int] = []
         for most in (limit * _GLANCE, _NO_LIMIT):
-            found = self._all("match_newest", query=expression, limit=most)
-            numbers = np.fromiter((row[0] for row in found), np.int64, len(found))
-            kept = numbers[self._let_through(numbers, among)][:limit].tolist()
-            if len(kept) == limit or len(found) < most:
+            numbers = words.newest(expression, most)
+            with self._index() as index:
+                kept = numbers[index.known(numbers, self._passing(index, among))][:limit].tolist()
+            if len(kept) == limit or len(numbers) < most:
                 break
         return kept
-
-    def _documents_with(self, term: Term) -> int:
-        if term.prefix:
-            row = self._one("prefix_count", term=term.text, after=term.text + "\U0010ffff")
-        else:
-            row = self._one("word_count", term=term.text)
-        return int(row[0]) if row else 0
-
-    def _let_through(self, numbers: NDArray[np.int64], among: Filter) -> NDArray[np.bool_]:
-        """Which of these memories the filter lets through."""
-        with self._index() as index:
-            return index.known(numbers, self._passing(index, among))
 
     def scan(self, vector: Vectors, fingerprint: str, among: Filter) -> Scan:
         from commonplace.storage.sqlite.scan import NothingScanned, SqliteScan
@@ -289,6 +272,13 @@ class SqliteReading(Statements):
     def origin(self, source: str, origin: str) -> MemoryId | None:
         row = self._one("origin", source=source, origin=origin)
         return MemoryId(row[0]) if row else None
+
+    def waste(self, now: datetime, least: float, before: datetime) -> tuple[int, int, int]:
+        row = self._one("waste", now=rows.micros(now), least=least, before=rows.micros(before)) or (0, 0, 0)
+        return row[0], row[1], row[2]
+
+    def id_is_free(self, identifier: str) -> bool:
+        return bool(identifier) and not self._single("id_is_taken", id=identifier)
 
     # The index
 

@@ -10,8 +10,6 @@ from commonplace.domain.chain import Block, Witness
 from commonplace.domain.credential import Credential, User
 from commonplace.domain.event import Event, EventKind, Happening, Session
 from commonplace.domain.filter import Filter
-from commonplace.domain.identifiers import MemoryId
-from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Author, Ephemeral, Memory, Version
 
 Row = tuple[Any, ...]
@@ -109,10 +107,6 @@ def credential(row: Row) -> Credential:
     return Credential(row[0], row[1], row[2], row[3], permissions, moment(row[5]), *ends)
 
 
-def link(row: Row) -> Link:
-    return Link(MemoryId(row[0]), MemoryId(row[1]), LinkKind(row[2]), row[3], moment(row[4]))
-
-
 def event(row: Row) -> Event:
     by = Author(*row[3:7])
     return Event(row[0], EventKind(row[1]), moment(row[2]), by, row[7], row[8], row[9], json.loads(row[10]))
@@ -136,6 +130,11 @@ def happening_bindings(happening: Happening) -> dict[str, Any]:
         "detail": as_json(happening.detail),
         **author_bindings(happening.by),
     }
+
+
+def seen_bindings(among: Filter) -> dict[str, Any]:
+    """For what asks only whether a memory may be seen and has not ended."""
+    return {"collections": numbers_json(sorted(among.collections)), "now": micros(among.now)}
 
 
 def filter_bindings(among: Filter) -> Mapping[str, Any]:

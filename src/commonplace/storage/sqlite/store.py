@@ -8,8 +8,8 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,6 +25,8 @@ from commonplace.storage.sqlite.connection import (
     translated,
 )
 from commonplace.storage.sqlite.migrations import check_readable, migrate
+from commonplace.storage.sqlite.presence import Presence
+from commonplace.storage.sqlite.readers import Readers
 from commonplace.storage.sqlite.reading import SqliteReading
 from commonplace.storage.sqlite.writer import Writer
 from commonplace.storage.sqlite.writing import SqliteTransaction
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FILE_NAME = "commonplace.db"
+UNFINISHED_REKEYING = ".rekeying-"
 _READERS = 4
 _WORTH_A_COPY = 500
 """Events that a start without a copy of the index would notice."""
@@ -44,19 +47,26 @@ logger = logging.getLogger(__name__)
 class SqliteStore:
     """The Store port. Reads run on a few threads, writes on one."""
 
-    def __init__(self, folder: Path, fingerprint: str) -> None:
+    def __init__(self, folder: Path, fingerprint: str, key: str = "") -> None:
         self._folder = folder
         self._path = folder / FILE_NAME
+        self._key = key
         self._fingerprint = fingerprint
         self._follower: Follower | None = None
         self._follower_lock = threading.Lock()
-        self._idle: queue.SimpleQueue[apsw.Connection] = queue.SimpleQueue()
-        self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="commonplace-reader")
+        # The one used last is used next: its pages are at hand.
+        self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
+        self._readers = Readers(_READERS)
         self._refusal = ""
         self._closed = False
         self.trouble = ""
-        self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True)
-        self._writer = self._opened()
+        self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True, key=key)
+        self._presence: Presence | None = None
+        try:
+            self._writer = self._opened()
+        except BaseException:
+            self._leave()
+            raise
 
     @property
     def location(self) -> str:
@@ -66,10 +76,14 @@ class SqliteStore:
     def writable(self) -> bool:
         return self._writer is not None
 
+    @property
+    def waiting(self) -> int:
+        return self._writer.waiting if self._writer is not None else 0
+
     async def read(self, work: Callable[[Reading], T]) -> T:
         if self._closed:
             raise StoreFailed(str(self._path), "it was closed")
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._read, work)
+        return await self._readers.run(partial(self._read, work))
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
         try:
@@ -82,18 +96,25 @@ class SqliteStore:
 
     async def check(self) -> str:
         with speaking_plainly(self._path):
-            return await asyncio.get_running_loop().run_in_executor(self._threads, self._damage)
+            return await self._readers.run(self._damage)
 
     async def vacuum(self) -> None:
         """Rewrite the file without what was deleted, and drop the copies derived from it."""
         self._following().discard_copies()
         await asyncio.wrap_future(self._writing().submit_apart(_vacuum))
 
+    async def reindex(self) -> None:
+        """Build anew everything that is derived from the rows: full text, letters, names, the index of vectors."""
+        self._following().discard_copies()
+        await asyncio.wrap_future(self._writing().submit_apart(_reindex))
+        with self._follower_lock:
+            self._follower = None
+
     async def settle(self) -> None:
         """Let go of what was deleted, and write the copies that make the next start fast where enough has changed."""
         if self._writer is not None:
             await asyncio.wrap_future(self._writer.submit_apart(self._writer.empty_log))
-            await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, None)
+            await self._readers.run(partial(self._save_index, None))
 
     async def close(self) -> None:
         """Write what makes the next start fast, answer who still waits, and let go of the file."""
@@ -102,14 +123,19 @@ class SqliteStore:
         self._closed = True
         if self._writer is not None:
             try:
-                await asyncio.get_running_loop().run_in_executor(self._threads, self._save_index, _WORTH_A_COPY)
+                await self._readers.run(partial(self._save_index, _WORTH_A_COPY))
             except StoreFailed as failure:  # only the next start will be slower
                 logger.warning("%s", failure)
-        self._threads.shutdown()
+        self._readers.stop()
         if self._writer is not None:
             await asyncio.to_thread(self._writer.stop)
         while not self._idle.empty():
             self._idle.get().close()
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._presence is not None:
+            self._presence.end()
 
     # Opening
 
@@ -125,8 +151,11 @@ class SqliteStore:
 
     def _opened_for_writing(self) -> Writer:
         try:
-            _make_private(self._folder, self._path)
-            connection = _migrated(self._path)
+            _make_private(self._folder)
+            self._presence = Presence(self._folder)
+            make_file(self._path)
+            _discard_unfinished(self._folder)
+            connection = _migrated(self._path, self._key)
         except apsw.CantOpenError as error:
             raise StoreReadOnly(str(self._folder), str(error)) from error
         except (apsw.Error, OSError) as error:
@@ -138,13 +167,13 @@ class SqliteStore:
         """The best way to read a file that cannot be written."""
         with speaking_plainly(self._path):
             try:
-                with closing(connect(self._path, writable=False)) as connection:
+                with closing(connect(self._path, writable=False, key=self._key)) as connection:
                     check_readable(connection, self._path)
             except (apsw.ReadOnlyError, apsw.CantOpenError):
-                with closing(connect_frozen(self._path)) as connection:
+                with closing(connect_frozen(self._path, self._key)) as connection:
                     check_readable(connection, self._path)
-                return lambda: connect_frozen(self._path)
-        return lambda: connect(self._path, writable=False)
+                return lambda: connect_frozen(self._path, self._key)
+        return lambda: connect(self._path, writable=False, key=self._key)
 
     # Working
 
@@ -181,7 +210,9 @@ class SqliteStore:
             if self._follower is None:
                 from commonplace.storage.sqlite.following import Follower
 
-                self._follower = Follower(self._folder if self._writer is not None else None)
+                # No copies beside an encrypted file: vectors tell much of a text.
+                copied = self._writer is not None and not self._key
+                self._follower = Follower(self._folder if copied else None)
             return self._follower
 
     def _damage(self) -> str:
@@ -199,19 +230,29 @@ class SqliteStore:
                 follower.save(connection, least)
 
 
-def _make_private(folder: Path, path: Path) -> None:
-    """The folder and the file, readable by their owner only; SQLite gives its other files the same mode."""
+def _make_private(folder: Path) -> None:
+    """The folder, to be entered by its owner only."""
     if folder.exists() and not folder.is_dir():
         raise Invalid("data-dir", f"{folder} is a file; choose a folder")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def make_file(path: Path) -> None:
+    """The file, readable by its owner only; SQLite gives its other files the same mode."""
     # Never opened once it exists: closing it would drop the locks that other connections of this process hold.
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _migrated(path: Path) -> apsw.Connection:
+def _discard_unfinished(folder: Path) -> None:
+    """What a rekeying that was killed has left: it may be in the clear, and as long as we are here none goes on."""
+    for left in folder.glob(f"{UNFINISHED_REKEYING}*"):
+        left.unlink(missing_ok=True)
+
+
+def _migrated(path: Path, key: str) -> apsw.Connection:
     """A connection to the file in its newest form."""
-    connection = connect(path, writable=True)
+    connection = connect(path, writable=True, key=key)
     try:
         with naming_the_cause(connection):
             migrate(connection, path)
@@ -221,6 +262,12 @@ def _migrated(path: Path) -> apsw.Connection:
         connection.close()
         raise
     return connection
+
+
+def _reindex(connection: apsw.Connection) -> None:
+    connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
+    connection.execute("INSERT INTO letters (letters) VALUES ('rebuild')")
+    connection.execute("INSERT INTO names (names) VALUES ('rebuild')")
 
 
 def _vacuum(connection: apsw.Connection) -> None:

@@ -45,6 +45,11 @@ class Writer:
         self._thread = threading.Thread(target=self._run, name="commonplace-writer", daemon=True)
         self._thread.start()
 
+    @property
+    def waiting(self) -> int:
+        """Jobs that no group has taken up yet."""
+        return self._jobs.qsize()
+
     def submit(self, work: Work) -> Future[Any]:
         return self._queued(Job(work=work))
 

@@ -13,10 +13,11 @@ from commonplace.domain.credential import Credential, User
 from commonplace.domain.errors import Conflict, EmbeddingFailed
 from commonplace.domain.event import Happening
 from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
-from commonplace.domain.link import Link
 from commonplace.domain.memory import Author, Change, Ephemeral, Memory
-from commonplace.ports import PathWriting, Prints
+from commonplace.ports import CollectionWriting, LinkWriting, PathWriting, Prints
 from commonplace.storage.sqlite import rows
+from commonplace.storage.sqlite.collections import SqliteCollectionWriting
+from commonplace.storage.sqlite.links import SqliteLinkWriting
 from commonplace.storage.sqlite.paths import SqlitePathWriting
 from commonplace.storage.sqlite.reading import SqliteReading
 
@@ -30,6 +31,14 @@ class SqliteTransaction(SqliteReading):
     @property
     def paths(self) -> PathWriting:
         return SqlitePathWriting(self._connection)
+
+    @property
+    def collections(self) -> CollectionWriting:
+        return SqliteCollectionWriting(self._connection)
+
+    @property
+    def links(self) -> LinkWriting:
+        return SqliteLinkWriting(self._connection)
 
     # Who
 
@@ -71,6 +80,7 @@ class SqliteTransaction(SqliteReading):
             id=memory.id,
             collection=memory.home,
             created_at=rows.micros(memory.created_at),
+            revised_at=rows.micros(memory.revised_at),
             importance=memory.importance,
             category=memory.category,
             content_type=memory.content_type,
@@ -178,11 +188,6 @@ class SqliteTransaction(SqliteReading):
             previous_hash=block.previous_hash,
             hash=block.hash,
         )
-
-    def link(self, link: Link) -> None:
-        at = rows.micros(link.created_at)
-        kind, strength = link.kind.value, link.strength
-        self._do("link", source=link.source, target=link.target, kind=kind, strength=strength, at=at)
 
     def record(self, happening: Happening) -> int:
         return self._returned("record", **rows.happening_bindings(happening))

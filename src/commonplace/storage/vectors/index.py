@@ -24,9 +24,11 @@ _SPAN = timedelta(hours=1) // timedelta(microseconds=1)
 """What was written further apart than this has nothing to do with each other."""
 _LOOKAROUND = 8
 """How far to look for a neighbour: others may have written in between."""
+_BESIDE = np.delete(np.arange(-_LOOKAROUND, _LOOKAROUND + 1), _LOOKAROUND)
 _GATHER_BELOW = 0.5
 """Below this share of vectors, copying the chosen ones is cheaper than scanning all."""
 
+_FEW = 8
 _NOWHERE = -1
 _NOT_COMPARED = np.float32(-2.0)
 _WASTE = 4096
@@ -61,6 +63,8 @@ class Entries:
     importance: NDArray[np.float64]
     categories: NDArray[np.int64]
     ends: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    """In terms of full text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,7 @@ class Index:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self.position = 0
+        self._mean_length: float | None = None
         self._memories = Columns(
             number=np.empty(0, np.int64),
             collection=np.empty(0, np.int32),
@@ -90,6 +95,7 @@ class Index:
             importance=np.empty(0, np.float64),
             category=np.empty(0, np.int64),
             ends=np.empty(0, np.int64),
+            length=np.empty(0, np.int32),
             alive=np.empty(0, np.bool_),
             first=np.empty(0, np.int32),
             count=np.empty(0, np.int32),
@@ -102,7 +108,7 @@ class Index:
         )
 
     def __len__(self) -> int:
-        return int(self._memories["alive"].sum())
+        return int(np.count_nonzero(self._memories["alive"]))
 
     # Following the store
 
@@ -113,6 +119,7 @@ class Index:
 
     def put(self, entries: Entries, parts: Parts, gone: NDArray[np.int64]) -> None:
         """Take these memories as they are now, and drop those that are gone."""
+        self._mean_length = None
         self._put_entries(entries)
         places, known = self._places(gone)
         self._memories["alive"][places[known]] = False
@@ -128,6 +135,7 @@ class Index:
             "importance": entries.importance,
             "category": entries.categories,
             "ends": entries.ends,
+            "length": entries.lengths,
             "alive": np.ones(size, np.bool_),
         }
         places, known = self._places(entries.numbers)
@@ -178,7 +186,7 @@ class Index:
         """Which memories a filter lets through, by place."""
         memories = self._memories
         passed: NDArray[np.bool_] = memories["alive"] & (memories["ends"] > conditions.now)
-        passed &= np.isin(memories["collection"], np.asarray(conditions.collections, np.int32))
+        passed &= _among(memories["collection"], conditions.collections)
         for column, low, high in (
             ("created", conditions.since, conditions.until),
             ("importance", conditions.importance_min, conditions.importance_max),
@@ -207,6 +215,22 @@ class Index:
         places, known = self._places(numbers)
         known[known] = passed[places[known]]
         return known
+
+    def lengths(
+        self, numbers: NDArray[np.int64], passed: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+        """Which of these memories are let through, and how long each is in terms, the usual text being 1."""
+        places, known = self._places(numbers)
+        known[known] = passed[places[known]]
+        lengths = np.ones(len(numbers))
+        lengths[known] = self._memories["length"][places[known]] / self._usual_length()
+        return known, lengths
+
+    def _usual_length(self) -> float:
+        if self._mean_length is None:
+            alive = self._memories["length"][self._memories["alive"]]
+            self._mean_length = max(float(alive.mean()), 1.0) if len(alive) else 1.0
+        return self._mean_length
 
     def scan(self, vector: Floats, passed: NDArray[np.bool_]) -> Scanned:
         """Compare one vector with those of all memories let through."""
@@ -239,10 +263,12 @@ class Index:
         before, after = near[:, _LOOKAROUND - 1 :: -1], near[:, _LOOKAROUND:]
         for side in (before, after):
             side &= side.cumsum(axis=1) <= REACH
-        beside = self._memories["number"][around]
+        # All rows one after the other, then cut again: to take each by itself would take longer than all the rest.
+        beside = self._memories["number"][around[near]].tolist()
+        ends = near.sum(axis=1).cumsum().tolist()
         return {
-            number: row[chosen].tolist()
-            for number, row, chosen in zip(wanted[known].tolist(), beside, near, strict=True)
+            number: beside[start:end]
+            for number, start, end in zip(wanted[known].tolist(), [0, *ends], ends, strict=False)
         }
 
     def _around(
@@ -250,7 +276,7 @@ class Index:
     ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The places around each of these, a row each, and which of them belong with it."""
         memories, here = self._memories, places[:, None]
-        around = here + np.delete(np.arange(-_LOOKAROUND, _LOOKAROUND + 1), _LOOKAROUND)
+        around = here + _BESIDE
         near: NDArray[np.bool_] = (around >= 0) & (around < len(memories))
         around = around.clip(0, max(len(memories) - 1, 0))
         near &= passed[around] & (abs(memories["created"][around] - memories["created"][here]) <= _SPAN)
@@ -331,10 +357,23 @@ class Scanned:
 
 def located(column: NDArray[np.int64], numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Where these numbers stand in a sorted column, and which of them stand there at all."""
+    if len(column) and column[-1] - column[0] == len(column) - 1:  # without gaps a number says where it stands
+        places = numbers - column[0]
+        return places, (places >= 0) & (places < len(column))
     places = np.searchsorted(column, numbers)
     known = places < len(column)
     known[known] = column[places[known]] == numbers[known]
     return places, known
+
+
+def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:
+    """Mostly there are one or two values, and a comparison with each is the fastest way."""
+    if len(values) > _FEW:
+        return np.isin(column, np.asarray(values, np.int32))
+    found = np.zeros(len(column), np.bool_)
+    for value in values:
+        found |= column == value
+    return found
 
 
 def quantised(vectors: Floats) -> tuple[NDArray[np.int8], Floats]:

@@ -1,0 +1,119 @@
+"""Backups: make, list, verify, put back."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings, with_engine
+from commonplace.domain.errors import Invalid, StoreCorrupt
+
+if TYPE_CHECKING:
+    from commonplace.domain.backup import Backup
+    from commonplace.engine import Engine
+
+
+def add_backup(commands: Any) -> None:
+    backup = _command(commands, "backup", _backup, "copy the whole store, while servers may go on writing")
+    backup.add_argument("name", metavar="NAME", nargs="?", default="", help="what to call it (default: the time)")
+    _command(commands, "backups", _backups, "list the backups, the newest last")
+    restore = _command(commands, "restore", _restore, "make the store what a backup is; servers may go on running")
+    restore.add_argument("name", metavar="NAME", help="the backup; `commonplace backups` lists them")
+    restore.add_argument("--yes", action="store_true", help="do it: what was kept since that backup leaves the store")
+    verify = _command(commands, "verify", _verify, "check the file and the tamper-evident chain, or a backup")
+    verify.add_argument("name", metavar="BACKUP", nargs="?", default="", help="a backup instead of the store")
+
+
+def _command(commands: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text.capitalize() + ".")
+    add_data_dir(command)
+    add_backup_dir(command)
+    command.set_defaults(run=run)
+    return command
+
+
+def _backup(options: argparse.Namespace) -> int:
+    async def work(engine: Engine) -> int:
+        made = await engine.backups.create(await engine.access.local_owner(), options.name)
+        print(made.name)
+        print(f"{_figures(made)}, in {engine.backups.location}", file=sys.stderr)
+        return 0
+
+    return with_engine(options, work)
+
+
+def _figures(backup: Backup) -> str:
+    holds = f"{backup.contents.memories} memories, " if backup.contents else ""
+    return f"{holds}{backup.bytes} bytes, {'encrypted' if backup.encrypted else 'not encrypted'}"
+
+
+def _backups(options: argparse.Namespace) -> int:
+    from commonplace.bootstrap import vault
+
+    print("NAME\tMADE\tMEMORIES\tBYTES\tENCRYPTED")
+    for one in asyncio.run(vault(folder_settings(options)).backups()):
+        memories = one.contents.memories if one.contents else "?"
+        encrypted = "yes" if one.encrypted else "no"
+        print(one.name, f"{one.made_at:%Y-%m-%dT%H:%M:%SZ}", memories, one.bytes, encrypted, sep="\t")
+    return 0
+
+
+def _verify(options: argparse.Namespace) -> int:
+    if options.name:
+        return _verify_backup(options)
+
+    async def work(engine: Engine) -> int:
+        if damage := await engine.store.check():
+            print(f"the file is damaged: {damage}")
+            return 1
+        verdict = await engine.chain.verify(await engine.access.local_owner())
+        print(f"{verdict.total} blocks: {'the chain is valid' if verdict.valid else verdict.broken}")
+        return 0 if verdict.valid else 1
+
+    return with_engine(options, work)
+
+
+def _verify_backup(options: argparse.Namespace) -> int:
+    from commonplace.bootstrap import vault
+    from commonplace.domain.errors import BackupBroken
+
+    try:
+        found = asyncio.run(vault(folder_settings(options)).verify(options.name))
+    except BackupBroken as broken:
+        print(broken.message)
+        return 1
+    blocks = found.contents.blocks if found.contents else 0
+    print(f"{found.name}: {_figures(found)}; {blocks} blocks: the chain is valid")
+    if not found.sha256:
+        print("its manifest is missing: whether its bytes are those that were written cannot be told")
+    return 0
+
+
+def _restore(options: argparse.Namespace) -> int:
+    if not options.yes:
+        raise Invalid("restore", f"this replaces what is kept now by {options.name!r}; repeat it with --yes to do it")
+    try:
+        return with_engine(options, lambda engine: _restored(engine, options.name), founding=True)
+    except StoreCorrupt as damage:
+        print(f"commonplace: {damage.message}", file=sys.stderr)
+        return _replace(options)
+
+
+async def _restored(engine: Engine, name: str) -> int:
+    done = await engine.backups.restore(await engine.access.local_owner(), name)
+    print(f"restored {done.backup.name}: {done.contents.memories} memories")
+    if done.safety:
+        print(f"what was there before is the backup {done.safety.name}")
+    return 0
+
+
+def _replace(options: argparse.Namespace) -> int:
+    """The store cannot be opened: no server can be running on it, and nothing can be read from it."""
+    from commonplace.bootstrap import vault
+
+    aside = asyncio.run(vault(folder_settings(options)).replace(options.name, datetime.now(UTC)))
+    print(f"restored {options.name}; the damaged files are in {aside}")
+    return 0

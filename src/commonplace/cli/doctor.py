@@ -1,0 +1,194 @@
+"""`commonplace doctor`: is everything as it should be, and if not, what to do."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings
+from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
+from commonplace.settings import Settings
+
+if TYPE_CHECKING:
+    from commonplace.engine import Engine
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+_OLD = timedelta(days=2)
+_LITTLE = 1 << 30
+_TOO_LITTLE = 100 << 20
+_SHORT_KEY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line: how it stands, with what, and what to do about it."""
+
+    mark: str
+    what: str
+    words: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.mark:<5}{self.what}: {self.words}" + (f"\n     -> {self.remedy}" if self.remedy else "")
+
+
+def add_doctor(commands: Any) -> None:
+    text = "look whether everything is as it should be, and say what to do where it is not"
+    doctor = commands.add_parser("doctor", help=text, description=text.capitalize() + ". 1 when something failed.")
+    add_data_dir(doctor)
+    add_backup_dir(doctor)
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    settings = folder_settings(options)
+    worst = 0
+    for finding in findings(settings):
+        print(finding, flush=True)
+        worst = max(worst, int(finding.mark == FAIL))
+    return worst
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """First what can be seen from outside, then what the engine says."""
+    from commonplace.bootstrap import has_store
+
+    if not has_store(settings):
+        yield Finding(FAIL, "folder", f"no store in {settings.folder}", "`commonplace serve` makes one, or --data-dir")
+        return
+    yield from _folder(settings)
+    yield _space(settings)
+    yield _servers(settings)
+    yield from _key(settings)
+    try:
+        yield from asyncio.run(_inside(settings))
+    except CommonplaceError as error:
+        yield Finding(FAIL, "store", error.message, error.remedy)
+
+
+def _folder(settings: Settings) -> Iterator[Finding]:
+    files = [settings.folder, *settings.folder.glob("commonplace.db*"), settings.backup_folder]
+    files += [] if settings.backup_folder == settings.folder else settings.backup_folder.glob("*.db")
+    open_to_others = [str(file) for file in files if file.exists() and _is_open_to_others(file)]
+    if open_to_others and os.name == "posix":
+        command = f"chmod go= {' '.join(open_to_others)}"
+        yield Finding(WARN, "permissions", f"other users may enter or read {', '.join(open_to_others)}", command)
+    else:
+        yield Finding(OK, "permissions", f"{settings.folder} is its owner's only")
+    left = [file.name for file in settings.folder.iterdir() if file.name.startswith((".restoring-", ".rekeying-"))]
+    if left:
+        remedy = "if no restore or rekey is running: the next start or restore removes them"
+        yield Finding(WARN, "leftovers", f"unfinished files: {', '.join(left)}", remedy)
+
+
+def _is_open_to_others(file: Path) -> bool:
+    return bool(stat.S_IMODE(file.stat().st_mode) & 0o077)
+
+
+def _space(settings: Settings) -> Finding:
+    free = shutil.disk_usage(settings.folder).free
+    needed = sum(file.stat().st_size for file in settings.folder.glob("commonplace.db*"))
+    words = f"{free >> 20} MB free, the store takes {needed >> 20} MB"
+    if free < _TOO_LITTLE:
+        return Finding(FAIL, "disk", words, "free some space: writes will soon be refused")
+    if free < max(_LITTLE, 3 * needed):
+        return Finding(WARN, "disk", words, "a backup or a restore needs room for further copies: free some space")
+    return Finding(OK, "disk", words)
+
+
+def _servers(settings: Settings) -> Finding:
+    from commonplace.bootstrap import is_in_use
+
+    words = "at least one server or command has the folder open" if is_in_use(settings) else "none on this folder now"
+    return Finding(OK, "servers", words)
+
+
+def _key(settings: Settings) -> Iterator[Finding]:
+    from commonplace.bootstrap import encryption_key
+
+    try:
+        key = encryption_key(settings)
+    except CommonplaceError as error:
+        yield Finding(FAIL, "encryption", error.message, "name a file that holds the key in its first line")
+        return
+    file = Path(settings.encryption_key_file).expanduser() if settings.encryption_key_file else None
+    if file and os.name == "posix" and _is_open_to_others(file):
+        yield Finding(WARN, "encryption", f"other users may read the key in {file}", f"chmod 600 {file}")
+    elif 0 < len(key) < _SHORT_KEY:
+        yield Finding(WARN, "encryption", "the key is short: it may be guessed", "`commonplace rekey` to a longer one")
+    else:
+        yield Finding(OK, "encryption", "on: the store and its backups" if key else "off")
+
+
+async def _inside(settings: Settings) -> list[Finding]:
+    from commonplace.bootstrap import build
+
+    engine = build(settings)
+    try:
+        found = [await _file(engine), await _chain(engine), *await _embedding(engine)]
+        return [*found, _copies(settings), await _backups(engine, settings)]
+    finally:
+        await engine.close()
+
+
+async def _file(engine: Engine) -> Finding:
+    if damage := await engine.store.check():
+        return Finding(FAIL, "file", f"damaged: {damage}", "stop all servers and `commonplace restore` a backup")
+    if not engine.store.writable:
+        return Finding(WARN, "file", "sound, but can only be read", "make the folder writable for this user")
+    return Finding(OK, "file", "sound, and of the newest schema")
+
+
+async def _chain(engine: Engine) -> Finding:
+    verdict = await engine.chain.verify(await engine.access.local_owner())
+    if verdict.broken:
+        return Finding(FAIL, "chain", verdict.broken.message, "something changed the file from outside: see a backup")
+    return Finding(OK, "chain", f"{verdict.total} blocks, all valid")
+
+
+async def _embedding(engine: Engine) -> list[Finding]:
+    name = engine.embedding.name
+    try:
+        await engine.embedding.embed(["doctor"])
+        found = [Finding(OK, "embedder", f"{name} answers")]
+    except EmbeddingFailed as failure:
+        remedy = "search goes on by words alone; see --embedder and its settings"
+        found = [Finding(FAIL, "embedder", failure.message, remedy)]
+    statistics = await engine.upkeep.statistics(await engine.access.local_owner())
+    if statistics.unembedded:
+        words = f"{statistics.unembedded} of {statistics.memories} memories have no vectors yet"
+        return [*found, Finding(WARN, "vectors", words, f"a running server makes them; {statistics.unembedded_reason}")]
+    return [*found, Finding(OK, "vectors", f"all {statistics.memories} memories have theirs")]
+
+
+def _copies(settings: Settings) -> Finding:
+    copies = list(settings.folder.glob("index-*.npz"))
+    if copies and (settings.encryption_key or settings.encryption_key_file):
+        remedy = f"rm {' '.join(map(str, copies))}"
+        return Finding(FAIL, "index", "a copy of the index lies unencrypted beside the encrypted store", remedy)
+    size = sum(copy.stat().st_size for copy in copies)
+    return Finding(OK, "index", f"{len(copies)} copies for fast starts, {size >> 20} MB" if copies else "no copy yet")
+
+
+async def _backups(engine: Engine, settings: Settings) -> Finding:
+    latest = await engine.backups.latest()
+    once = "`commonplace backup` makes one"
+    if latest is None:
+        empty = not await engine.events.last()
+        return Finding(OK if empty else WARN, "backups", "none", "" if empty else once)
+    age = datetime.now(UTC) - latest.made_at
+    words = f"the newest is {latest.name}, {age.days} days old, in {engine.backups.location}"
+    if latest.encrypted != bool(settings.encryption_key or settings.encryption_key_file):
+        return Finding(WARN, "backups", f"{words}; its encryption is not the store's", once)
+    if age > _OLD:
+        remedy = once if settings.backup_daily else f"{once}; or set backup-daily to yes"
+        return Finding(WARN, "backups", words, remedy)
+    return Finding(OK, "backups", words)

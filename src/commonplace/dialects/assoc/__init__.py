@@ -1,0 +1,6 @@
+"""Assoc: associative recall, domains, projects, pictures."""
+
+from commonplace.dialects.assoc import admin, manage, memory, project, search, user, visualize  # noqa: F401  (they register themselves)
+from commonplace.dialects.assoc._assoc import assoc
+
+__all__ = ["assoc"]

@@ -1,0 +1,100 @@
+"""Several actions under the name of one tool: each is a function whose parameters say what it needs and uses."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from commonplace.dialects._dialect import Act, Call
+from commonplace.domain.access import require
+from commonplace.domain.errors import Forbidden, Invalid
+
+
+class Problem(TypedDict):
+    code: str
+    message: str
+
+
+class Reply(TypedDict):
+    """The form of every answer."""
+
+    success: bool
+    data: Any
+    message: str
+    error: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an action has to say."""
+
+    data: Any
+    message: str
+
+
+Function = Callable[..., Awaitable[Done]]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One of them."""
+
+    name: str
+    act: Act
+    function: Function
+
+    @property
+    def parameters(self) -> Mapping[str, inspect.Parameter]:
+        _, *own = inspect.signature(self.function).parameters.values()
+        return {parameter.name: parameter for parameter in own}
+
+
+@dataclass
+class Actions:
+    """The actions of one tool."""
+
+    chooser: str
+    """The parameter that chooses: `action` or `type`."""
+    known: dict[str, Action] = field(default_factory=dict)
+
+    def reads(self, function: Function) -> Function:
+        return self._add(Act.READS, function)
+
+    def writes(self, function: Function) -> Function:
+        return self._add(Act.WRITES, function)
+
+    def destroys(self, function: Function) -> Function:
+        return self._add(Act.DESTROYS, function)
+
+    def governs(self, function: Function) -> Function:
+        return self._add(Act.GOVERNS, function)
+
+    def _add(self, act: Act, function: Function) -> Function:
+        name = function.__name__.rstrip("_")
+        self.known[name] = Action(name, act, function)
+        return function
+
+    async def run(self, call: Call, name: str, arguments: Mapping[str, Any]) -> Reply:
+        """Do it with what it uses; say what it did not use, because clients fill in whole schemas."""
+        action = self.known[name]
+        require(call.actor, action.act.needs)
+        if call.settings.read_only and action.act.changes:
+            raise Forbidden("write", f"{self.chooser} {name!r} (the server is read-only)")
+        given = {key: value for key, value in arguments.items() if value is not None}
+        self._check(action, given)
+        used = {key: value for key, value in given.items() if key in action.parameters}
+        done = await action.function(call, **used)
+        unused = [key for key in given if key not in action.parameters]
+        note = f" (このアクションで使わないパラメータ: {', '.join(unused)})" if unused else ""
+        return {"success": True, "data": done.data, "message": done.message + note, "error": None}
+
+    def _check(self, action: Action, given: Mapping[str, Any]) -> None:
+        needed = [name for name, one in action.parameters.items() if one.default is one.empty]
+        missing = [name for name in needed if name not in given]
+        if missing:
+            others = f" (needed: {', '.join(needed)})" if len(needed) > 1 else ""
+            raise Invalid(missing[0], f"is required for {self.chooser} {action.name!r}{others}")

@@ -1,0 +1,199 @@
+"""システム管理: health, figures, backup and restore, rebuilding, cleaning, moving domains. For administrators."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import PurePath
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from commonplace.dialects._dialect import Call
+from commonplace.dialects.assoc import scope
+from commonplace.dialects.assoc._assoc import assoc
+from commonplace.dialects.assoc.actions import Actions, Done, Reply
+from commonplace.dialects.assoc.answers import stamp
+from commonplace.dialects.assoc.figures import figures
+from commonplace.dialects.assoc.parameters import Domain, described, moment
+from commonplace.domain.backup import Backup
+from commonplace.domain.errors import Invalid
+from commonplace.domain.memory import Memory
+from commonplace.engine.memories import Reference
+
+MOST_MIGRATED = 10_000
+
+actions = Actions("action")
+
+
+class FilterCriteria(TypedDict, total=False):
+    """Which memories of the source domain are moved; all conditions must hold."""
+
+    tags: list[str]
+    categories: list[str]
+    importance_min: float
+    importance_max: float
+    created_after: str
+    created_before: str
+    project_id: str
+    session_id: str
+
+
+class Migration(TypedDict, total=False):
+    """From where to where."""
+
+    source_domain: Domain
+    target_domain: Domain
+    filter_criteria: FilterCriteria
+    project_id: str
+    session_id: str
+
+
+@assoc.governs
+async def admin(
+    call: Call,
+    action: Annotated[
+        Literal["health_check", "system_stats", "backup", "restore", "reindex", "cleanup_orphans", "migrate_domain"],
+        Field(description="What to do"),
+    ],
+    backup_path: Annotated[str | None, described("Name of the backup in the backup folder (backup, restore)")] = None,
+    include_data: Annotated[
+        list[Literal["memories", "projects", "sessions", "associations"]] | None,
+        described("What to restore; a backup always holds everything"),
+    ] = None,
+    migration_config: Annotated[
+        Migration | None,
+        described("source_domain, target_domain, filter_criteria; project_id/session_id of the target"),
+    ] = None,
+    force: Annotated[bool | None, described("Really do what cannot be undone", False)] = None,
+) -> Reply:
+    """Health, figures, backup, restore, reindex, clean-up, moving a domain. What destroys needs force: true."""
+    given = locals()
+    return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
+
+
+@actions.governs
+async def health_check(call: Call) -> Done:
+    statistics = await call.engine.upkeep.statistics(call.actor)
+    damage = await call.engine.store.check()
+    latest = await call.engine.backups.latest()
+    troubles = [one for one in (damage, call.engine.store.trouble, statistics.unembedded_reason) if one]
+    data = {
+        "status": "healthy" if not troubles else "degraded",
+        "storage": {"location": call.engine.store.location, "writable": call.engine.store.writable, "damage": damage},
+        "embedding": {"model": call.engine.embedding.name, "pending": statistics.unembedded},
+        "last_backup": _told(latest) if latest else None,
+        "troubles": troubles,
+        "checked_at": stamp(call.engine.clock.now()),
+    }
+    return Done(data, "システムは正常です" if not troubles else "注意が必要です: " + "; ".join(troubles))
+
+
+@actions.governs
+async def system_stats(call: Call) -> Done:
+    statistics = await call.engine.upkeep.statistics(call.actor)
+    backups = await call.engine.backups.list(call.actor)
+    data = {**asdict(statistics), "backups": len(backups), "visible": await figures(call, call.actor)}
+    return Done(data, "システム統計を取得しました")
+
+
+@actions.governs
+async def backup(call: Call, *, backup_path: str = "", include_data: list[str] | None = None) -> Done:
+    made = await call.engine.backups.create(call.actor, _name(call, backup_path) if backup_path else "")
+    return Done(
+        {**_told(made), "includes": ["memories", "projects", "sessions", "associations"]},
+        f"バックアップを作成しました ({made.name})",
+    )
+
+
+@actions.governs
+async def restore(call: Call, *, backup_path: str, include_data: list[str] | None = None, force: bool = False) -> Done:
+    name = _name(call, backup_path)
+    if not force:
+        raise Invalid("force", "restore replaces everything in the store; repeat it with force: true")
+    done = await call.engine.backups.restore(call.actor, name, include_data or ())
+    data = {
+        **_told(done.backup),
+        "restored_memories": done.contents.memories,
+        "safety_backup": done.safety.name if done.safety else None,
+    }
+    return Done(data, f"バックアップから復元しました ({done.backup.name})")
+
+
+@actions.governs
+async def reindex(call: Call) -> Done:
+    before = await call.engine.upkeep.statistics(call.actor)
+    await call.engine.store.reindex()
+    embedded = await call.engine.upkeep.embed_missing()
+    after = await call.engine.upkeep.statistics(call.actor)
+    data = {
+        "memories": after.memories,
+        "indexed": after.memories,
+        "embedded_now": embedded,
+        "pending_before": before.unembedded,
+    }
+    return Done(data, f"{after.memories}件の記憶の索引を作り直しました")
+
+
+@actions.governs
+async def cleanup_orphans(call: Call, *, force: bool = False) -> Done:
+    """What has ended, sessions that are over, ties that have faded."""
+    waste = await call.engine.cleaning.waste()
+    data: dict[str, Any] = {**asdict(waste), "removed": False}
+    if not force:
+        return Done(data, "削除対象を数えました。削除するには force: true を指定してください")
+    await call.engine.cleaning.clean()
+    return Done({**data, "removed": True}, "孤立データを削除しました")
+
+
+@actions.governs
+async def migrate_domain(call: Call, *, migration_config: Migration, force: bool = False) -> Done:
+    config: Any = migration_config
+    source, goal = config.get("source_domain"), config.get("target_domain")
+    if not source or not goal:
+        raise Invalid("migration_config", "needs source_domain and target_domain")
+    criteria = config.get("filter_criteria") or {}
+    chosen = await _chosen(call, source, criteria)
+    data = {"source_domain": source, "target_domain": goal, "matched_count": len(chosen), "migrated_count": 0}
+    if not force:
+        return Done(data, f"{len(chosen)}件が対象です。移行するには force: true を指定してください")
+    home, _ = await scope.target(call, goal, config.get("project_id"), config.get("session_id"))
+    moved = await call.engine.collections.move(call.actor, [Reference(id=memory.id) for memory in chosen], home)
+    return Done({**data, "migrated_count": len(moved)}, f"{len(moved)}件の記憶を{goal}ドメインに移しました")
+
+
+async def _chosen(call: Call, source: str, criteria: Any) -> list[Memory]:
+    looking = await scope.looking(
+        call, [source], [criteria["project_id"]] if criteria.get("project_id") else [], criteria.get("session_id")
+    )
+    after, before = criteria.get("created_after"), criteria.get("created_before")
+    page = await call.engine.memories.page(
+        looking,
+        MOST_MIGRATED,
+        tags=tuple(criteria.get("tags") or ()),
+        categories=tuple(criteria.get("categories") or ()),
+        importance_min=criteria.get("importance_min"),
+        importance_max=criteria.get("importance_max"),
+        since=moment("created_after", after) if after else None,
+        until=moment("created_before", before) if before else None,
+    )
+    return list(page.memories)
+
+
+def _name(call: Call, path: str) -> str:
+    """A name in the backup folder; a path is taken only if it leads there."""
+    inside = PurePath(path)
+    if inside.parent == PurePath(call.engine.backups.location):
+        return inside.name
+    return path
+
+
+def _told(one: Backup) -> dict[str, Any]:
+    return {
+        "backup_path": one.name,
+        "created_at": stamp(one.made_at),
+        "size_bytes": one.bytes,
+        "encrypted": one.encrypted,
+        "sha256": one.sha256,
+        "memories": one.contents.memories if one.contents else None,
+    }

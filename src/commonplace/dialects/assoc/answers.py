@@ -1,0 +1,116 @@
+"""What the actions answer with: the reference's fields."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from commonplace.domain.access import Right
+from commonplace.domain.collection import Collection, Member, Standing
+from commonplace.domain.memory import Memory
+from commonplace.engine.links import Related
+from commonplace.engine.recall import Hit
+
+MOST_LISTED_BYTES = 300_000
+"""Of all texts in one answer: some clients take no message over 1 MiB, and an answer holds each text twice."""
+
+
+def stamp(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def brief(memory: Memory) -> dict[str, Any]:
+    """A memory in a list."""
+    return {
+        "memory_id": memory.id,
+        "content": memory.content,
+        "domain": memory.domain,
+        "tags": list(memory.tags),
+        "category": memory.category,
+        "importance": memory.importance,
+        "created_at": stamp(memory.created_at),
+    }
+
+
+def whole(memory: Memory) -> dict[str, Any]:
+    """The whole record."""
+    return {
+        **brief(memory),
+        "updated_at": stamp(memory.revised_at),
+        "access_count": memory.uses,
+        "metadata": dict(memory.metadata),
+        "user_id": memory.author.user if memory.domain == "user" else None,
+        "project_id": memory.collection if memory.domain == "project" else None,
+        "session_id": memory.collection if memory.domain == "session" else None,
+        "author_id": memory.author.user,
+        "expires_at": stamp(memory.ephemeral.ends_at) if memory.ephemeral else None,
+        "version": memory.version,
+    }
+
+
+def found(hit: Hit) -> dict[str, Any]:
+    return {**brief(hit.memory), "score": round(hit.similarity, 4)}
+
+
+def related(one: Related) -> dict[str, Any]:
+    return {
+        **brief(one.memory),
+        "strength": round(one.reached.strength, 4),
+        "type": one.reached.kind.value,
+        "depth": one.reached.depth,
+        "path": list(one.path),
+    }
+
+
+def bounded(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Long texts of a list are cut so that the whole stays sendable; `get` has each whole."""
+    if sum(len(one["content"].encode()) for one in listed) <= MOST_LISTED_BYTES:
+        return listed
+    share = MOST_LISTED_BYTES // len(listed)
+    return [_cut(one, share) for one in listed]
+
+
+def _cut(one: dict[str, Any], share: int) -> dict[str, Any]:
+    text = one["content"].encode()
+    if len(text) <= share:
+        return one
+    return {**one, "content": text[:share].decode(errors="ignore") + "…", "truncated": True}
+
+
+def role(right: Right) -> str:
+    return "viewer" if right is Right.READ else "editor"
+
+
+def project(standing: Standing) -> dict[str, Any]:
+    one = standing.collection
+    return {
+        "project_id": one.id,
+        "name": one.name,
+        "description": one.description,
+        "owner_id": one.owner,
+        "role": role(standing.right),
+        "member_count": standing.members,
+        "memory_count": standing.memories,
+        "created_at": stamp(one.created_at),
+    }
+
+
+def member(one: Member) -> dict[str, Any]:
+    return {
+        "user_id": one.user,
+        "name": one.name,
+        "role": role(one.right),
+        "owner": one.owner,
+        "joined_at": stamp(one.since),
+    }
+
+
+def session(one: Collection, memories: int, current: bool) -> dict[str, Any]:
+    return {
+        "session_id": one.id,
+        "session_name": one.name,
+        "memory_count": memories,
+        "current": current,
+        "created_at": stamp(one.created_at),
+        "expires_at": stamp(one.ends_at),
+    }

@@ -1,0 +1,176 @@
+"""記憶管理: figures, export and import, moving and deleting many."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from commonplace.dialects._dialect import Call
+from commonplace.dialects.assoc import formats, scope
+from commonplace.dialects.assoc._assoc import assoc
+from commonplace.dialects.assoc.actions import Actions, Done, Reply
+from commonplace.dialects.assoc.answers import stamp
+from commonplace.dialects.assoc.figures import figures
+from commonplace.dialects.assoc.parameters import Domain, Texts, described, moment, reference
+from commonplace.domain.access import Actor
+from commonplace.domain.errors import Invalid, NotFound
+from commonplace.domain.record import MOST_RECORDS
+
+MOST_AT_ONCE = 1000
+MOST_SHOWN = 100
+ALL_DOMAINS = ("global", "user", "project", "session")
+
+actions = Actions("action")
+
+
+@assoc.serves
+async def memory_manage(
+    call: Call,
+    action: Annotated[
+        Literal["stats", "export", "import", "change_domain", "batch_delete", "cleanup", "list_categories"],
+        Field(description="What to do"),
+    ],
+    memory_ids: Annotated[Texts, described("The memories (batch_delete, change_domain)")] = None,
+    new_domain: Annotated[Domain | None, described("Where to move them (change_domain)")] = None,
+    target_domain: Annotated[
+        Domain | None, described("Only this domain (stats, export, list_categories, cleanup)")
+    ] = None,
+    project_id: Annotated[str | None, described("Project, where the domain is project")] = None,
+    session_id: Annotated[str | None, described("Session, where the domain is session")] = None,
+    export_format: Annotated[
+        Literal["json", "csv", "markdown"] | None, described("Form of the data (export, import)", "json")
+    ] = None,
+    import_data: Annotated[str | None, described("What an export gave, as it is (import)")] = None,
+    cleanup_before: Annotated[
+        str | None, described("Delete session memories older than this date-time (cleanup)")
+    ] = None,
+) -> Reply:
+    """Figures, export, import, moving between domains, deleting many, cleaning up session memories."""
+    given = locals()
+    return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
+
+
+async def _looking(call: Call, domain: str | None, project_id: str | None, session_id: str | None) -> Actor:
+    """Everything the caller may see, or what is named."""
+    if not (domain or project_id or session_id):
+        return call.actor
+    named = domain or ("project" if project_id else "session")
+    return await scope.looking(call, [named], [project_id] if project_id else [], session_id)
+
+
+@actions.reads
+async def stats(
+    call: Call, *, target_domain: str | None = None, project_id: str | None = None, session_id: str | None = None
+) -> Done:
+    return Done(
+        await figures(call, await _looking(call, target_domain, project_id, session_id)), "統計情報を取得しました"
+    )
+
+
+@actions.reads
+async def list_categories(
+    call: Call, *, target_domain: str | None = None, project_id: str | None = None, session_id: str | None = None
+) -> Done:
+    survey = await call.engine.collections.survey(await _looking(call, target_domain, project_id, session_id), 0)
+    counts: dict[str, int] = {}
+    for one in survey.slices:
+        counts[one.category] = counts.get(one.category, 0) + one.memories
+    listed = [{"category": name, "count": n} for name, n in sorted(counts.items(), key=lambda i: (-i[1], i[0])) if name]
+    shown = listed[:MOST_AT_ONCE]
+    data = {"categories": shown, "count": len(listed), "uncategorized": counts.get("", 0)}
+    return Done(data, f"{len(listed)}件のカテゴリがあります")
+
+
+@actions.reads
+async def export(
+    call: Call,
+    *,
+    export_format: str = "json",
+    target_domain: str | None = None,
+    project_id: str | None = None,
+    session_id: str | None = None,
+) -> Done:
+    bundle, total = await call.engine.archive.bundle(await _looking(call, target_domain, project_id, session_id))
+    data = {
+        "exported_data": formats.written(export_format, bundle),
+        "format": export_format,
+        "exported_at": stamp(call.engine.clock.now()),
+        "count": len(bundle.records),
+        "total": total,
+    }
+    cut = f" (全{total}件のうち{MOST_RECORDS}件まで)" if total > len(bundle.records) else ""
+    return Done(data, f"{len(bundle.records)}件の記憶をエクスポートしました{cut}")
+
+
+@actions.writes
+async def import_(call: Call, *, import_data: str, export_format: str | None = None) -> Done:
+    bundle, faults = formats.read(import_data, export_format)
+    if faults:
+        raise Invalid("import_data", "nothing was imported: " + formats.told(faults))
+    report = await call.engine.archive.bring(call.actor, bundle)
+    if report.faults:
+        raise Invalid("import_data", "nothing was imported: " + formats.told(report.faults))
+    data = {
+        "imported_count": report.imported,
+        "skipped_count": report.skipped,
+        "error_count": 0,
+        "errors": [],
+        "report": [{"line": n, "memory_id": id_, "result": what} for n, id_, what in report.lines[:MOST_SHOWN]],
+        "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
+    }
+    return Done(data, f"{report.imported}件をインポートしました（既存のため省略: {report.skipped}件）")
+
+
+@actions.writes
+async def change_domain(
+    call: Call,
+    *,
+    memory_ids: list[str],
+    new_domain: str,
+    project_id: str | None = None,
+    session_id: str | None = None,
+) -> Done:
+    """All or none."""
+    wanted = _distinct(memory_ids)
+    home, _ = await scope.target(call, new_domain, project_id, session_id)
+    moved = await call.engine.collections.move(call.actor, [reference(one) for one in wanted], home)
+    data = {"changed_count": len(moved), "memory_ids": [memory.id for memory in moved], "new_domain": new_domain}
+    return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました")
+
+
+@actions.destroys
+async def batch_delete(call: Call, *, memory_ids: list[str]) -> Done:
+    deleted: list[str] = []
+    missing: list[str] = []
+    for one in _distinct(memory_ids):
+        try:
+            deleted.append((await call.engine.memories.forget(call.actor, reference(one))).id)
+        except NotFound:
+            missing.append(one)
+    data = {"deleted_count": len(deleted), "deleted": deleted, "not_found": missing}
+    return Done(
+        data, f"{len(deleted)}件の記憶を削除しました" + (f"（見つからない: {len(missing)}件）" if missing else "")
+    )
+
+
+@actions.destroys
+async def cleanup(
+    call: Call, *, cleanup_before: str | None = None, target_domain: str = "session", session_id: str | None = None
+) -> Done:
+    if target_domain != "session":
+        raise Invalid("target_domain", "cleanup removes session memories only; use batch_delete for others")
+    before = call.engine.clock.now() if cleanup_before is None else moment("cleanup_before", cleanup_before)
+    if cleanup_before is None and session_id is None:
+        raise Invalid("cleanup_before", "is required for action 'cleanup' (or a session_id)")
+    removed = await call.engine.collections.clear_sessions(
+        call.actor, before, (await scope.session_of(call, session_id)).id if session_id else None
+    )
+    return Done({"deleted_count": removed, "cleanup_before": stamp(before)}, f"セッション記憶{removed}件を削除しました")
+
+
+def _distinct(ids: list[str]) -> list[str]:
+    wanted = list(dict.fromkeys(ids))
+    if not wanted:
+        raise Invalid("memory_ids", "give at least one id")
+    if len(wanted) > MOST_AT_ONCE:
+        raise Invalid("memory_ids", f"has {len(wanted)} ids; at most {MOST_AT_ONCE} at once")
+    return wanted

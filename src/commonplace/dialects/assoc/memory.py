@@ -1,0 +1,190 @@
+"""記憶操作: store, search, get, get_related, update, delete."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from commonplace.dialects._dialect import Call
+from commonplace.dialects.assoc import scope
+from commonplace.dialects.assoc._assoc import assoc
+from commonplace.dialects.assoc.actions import Actions, Done, Reply
+from commonplace.dialects.assoc.answers import bounded, brief, found, related, stamp, whole
+from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference
+from commonplace.domain import limits
+from commonplace.domain.errors import Invalid
+from commonplace.domain.memory import Change, Draft
+from commonplace.engine.recall import Question
+from commonplace.language.importance import importance as judged
+from commonplace.language.summary import summary
+
+LIMIT, THRESHOLD, DEPTH = 10, 0.7, 2
+
+actions = Actions("action")
+
+
+@assoc.serves
+async def memory(
+    call: Call,
+    action: Annotated[
+        Literal["store", "search", "get", "get_related", "update", "delete"], Field(description="What to do")
+    ],
+    memory_id: Annotated[str | None, described("Required for get, get_related, update, delete")] = None,
+    content: Annotated[str | None, described("The text (store, update)")] = None,
+    query: Annotated[str | None, described("What to look for, in any language (search)")] = None,
+    domain: Annotated[Domain | None, described("Who shares it; required for store")] = None,
+    include_domains: Annotated[list[Domain] | None, described("Where to search (default: global and user)")] = None,
+    project_id: Annotated[str | None, described("Project, for the domain project")] = None,
+    session_id: Annotated[str | None, described("Session, for the domain session (default: the current one)")] = None,
+    tags: Annotated[Texts, described("Tags of the memory; a filter when searching")] = None,
+    category: Annotated[str | None, described("Category of the memory; a filter when searching")] = None,
+    importance: Annotated[Share, described("0 to 1; judged by the text when left out"), Field(ge=0, le=1)] = None,
+    limit: Annotated[Count, described("How many at most", LIMIT)] = None,
+    threshold: Annotated[Share, described("Least similarity", THRESHOLD)] = None,
+    depth: Annotated[Count, described("How many steps of association (get_related)", DEPTH)] = None,
+    associate_with: Annotated[Texts, described("Ids of memories to tie it to by hand (store, update)")] = None,
+    summarize: Annotated[bool | None, described("Add a short summary (search, get, get_related)")] = None,
+) -> Reply:
+    """Store, find, read, change and delete memories; follow their associations."""
+    return await actions.run(call, action, _given(locals()))
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in ("call", "action", "type")}
+
+
+@actions.writes
+async def store(
+    call: Call,
+    *,
+    content: str,
+    domain: str,
+    project_id: str | None = None,
+    session_id: str | None = None,
+    tags: list[str] | None = None,
+    category: str = "",
+    importance: float | None = None,
+    associate_with: list[str] | None = None,
+) -> Done:
+    limits.content(content)
+    home, ttl = await scope.target(call, domain, project_id, session_id)
+    others = [await call.engine.memories.get(call.actor, reference(one)) for one in associate_with or ()]
+    draft = Draft(
+        content,
+        tags=tuple(tags or ()),
+        category=category,
+        importance=judged(content) if importance is None else importance,
+        ttl=ttl,
+        home=home,
+    )
+    kept = await call.engine.memories.remember(call.actor, draft, associate=True)
+    for other in others:
+        await call.engine.links.connect(call.actor, reference(kept.id), reference(other.id))
+    data = {
+        "memory_id": kept.id,
+        "domain": domain,
+        "created_at": stamp(kept.created_at),
+        "tags": list(kept.tags),
+        "category": kept.category,
+        "importance": kept.importance,
+        "expires_at": stamp(kept.ephemeral.ends_at) if kept.ephemeral else None,
+        "associations": len(await call.engine.links.of(call.actor, reference(kept.id))),
+    }
+    return Done(data, f"記憶を保存しました (ID: {kept.id})")
+
+
+@actions.reads
+async def search(
+    call: Call,
+    *,
+    query: str,
+    include_domains: list[str] | None = None,
+    project_id: str | None = None,
+    session_id: str | None = None,
+    tags: list[str] | None = None,
+    category: str | None = None,
+    limit: int = LIMIT,
+    threshold: float = THRESHOLD,
+    summarize: bool = False,
+) -> Done:
+    looking = await scope.looking(call, include_domains, [project_id] if project_id else [], session_id)
+    question = Question(
+        query,
+        limit,
+        limits.importance(threshold, "threshold"),
+        tags=tuple(tags or ()),
+        categories=(category,) if category else (),
+    )
+    recalled = await call.engine.recall.recall(looking, question)
+    results = bounded([found(hit) for hit in recalled.hits])
+    data: dict[str, Any] = {"results": results, "count": len(results), "query": query}
+    if summarize:
+        data["summary"] = summary("\n".join(hit.memory.content for hit in recalled.hits))
+    note = f" (意味検索は使えません: {recalled.lexical_only})" if recalled.lexical_only else ""
+    return Done(data, f"{len(results)}件の記憶が見つかりました{note}")
+
+
+@actions.reads
+async def get(call: Call, *, memory_id: str, summarize: bool = False) -> Done:
+    kept = await call.engine.memories.get(call.actor, reference(memory_id))
+    call.engine.recall.used(kept)
+    data = whole(kept)
+    if summarize:
+        data["summary"] = summary(kept.content)
+    return Done(data, "記憶を取得しました")
+
+
+@actions.reads
+async def get_related(
+    call: Call,
+    *,
+    memory_id: str,
+    depth: int = DEPTH,
+    limit: int = LIMIT,
+    threshold: float = 0.0,
+    summarize: bool = False,
+) -> Done:
+    source = reference(memory_id)
+    reached = await call.engine.links.related(call.actor, source, depth=depth, limit=limit)
+    close = [one for one in reached if one.reached.strength >= threshold]
+    listed = bounded([related(one) for one in close])
+    data: dict[str, Any] = {"related_memories": listed, "count": len(listed), "source_memory_id": str(source)}
+    if summarize:
+        data["summary"] = summary("\n".join(one.memory.content for one in close))
+    return Done(data, f"{len(listed)}件の関連記憶が見つかりました")
+
+
+@actions.writes
+async def update(
+    call: Call,
+    *,
+    memory_id: str,
+    content: str | None = None,
+    tags: list[str] | None = None,
+    category: str | None = None,
+    importance: float | None = None,
+    associate_with: list[str] | None = None,
+) -> Done:
+    change = Change(
+        content=content, tags=None if tags is None else tuple(tags), category=category, importance=importance
+    )
+    if not change.fields and not associate_with:
+        raise Invalid(
+            "content", "there is nothing to update: give content, tags, category, importance or associate_with"
+        )
+    at = reference(memory_id)
+    others = [await call.engine.memories.get(call.actor, reference(one)) for one in associate_with or ()]
+    kept = await (
+        call.engine.memories.revise(call.actor, at, change)
+        if change.fields
+        else call.engine.memories.get(call.actor, at)
+    )
+    for other in others:
+        await call.engine.links.connect(call.actor, at, reference(other.id))
+    data = {**brief(kept), "updated_at": stamp(kept.revised_at), "version": kept.version}
+    return Done(data, f"記憶を更新しました (ID: {kept.id})")
+
+
+@actions.destroys
+async def delete(call: Call, *, memory_id: str) -> Done:
+    gone = await call.engine.memories.forget(call.actor, reference(memory_id))
+    return Done({"memory_id": gone.id}, f"記憶を削除しました (ID: {gone.id})")

@@ -1,0 +1,53 @@
+"""The parameters that several tools share, as the reference describes them."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from commonplace.dialects._dialect import USUALLY
+from commonplace.domain.errors import Invalid
+from commonplace.domain.identifiers import CollectionId, MemoryId, is_uuid
+from commonplace.engine.memories import Reference
+
+Domain = Literal["global", "user", "project", "session"]
+Role = Literal["editor", "viewer"]
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def described(text: str, usually: Any = None) -> Any:
+    """A parameter that may be left out; the schema shows what is usual then."""
+    return Field(description=text, json_schema_extra={USUALLY: usually})
+
+
+MaybeText = Annotated[str | None, described("")]
+Count = Annotated[int | None, BeforeValidator(_whole)]
+Share = Annotated[float | None, Field()]
+Texts = Annotated[list[str] | None, Field()]
+
+
+def reference(memory_id: str, field: str = "memory_id") -> Reference:
+    """A memory's id, or its block as other dialects show it."""
+    name = memory_id.strip().removeprefix("mem_")
+    block = name.removeprefix("block_")
+    if is_uuid(name):
+        return Reference(id=MemoryId(name))
+    if name.startswith("block_") and block.isascii() and block.isdigit() and len(block) < 16:
+        return Reference(block=int(block))
+    return Reference(id=MemoryId(memory_id[:80]))
+
+
+def collection(identifier: str, prefix: str) -> CollectionId:
+    return CollectionId(identifier.strip().removeprefix(prefix)[:80])
+
+
+def moment(field: str, written: str) -> datetime:
+    """A date and time as ISO 8601 writes it; without a zone, UTC."""
+    try:
+        found = datetime.fromisoformat(written.strip().replace("Z", "+00:00").replace("z", "+00:00"))
+    except ValueError as error:
+        raise Invalid(field, f"{written[:60]!r} is not a date-time; write it like 2024-01-01T00:00:00Z") from error
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

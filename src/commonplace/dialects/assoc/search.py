@@ -1,0 +1,179 @@
+"""高度な検索: by meaning, tags, time, several conditions, or likeness to a memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from commonplace.dialects._dialect import Call
+from commonplace.dialects.assoc import scope
+from commonplace.dialects.assoc._assoc import assoc
+from commonplace.dialects.assoc.actions import Actions, Done, Reply
+from commonplace.dialects.assoc.answers import bounded, brief, found
+from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, moment, reference
+from commonplace.domain import limits
+from commonplace.domain.access import Actor
+from commonplace.domain.errors import Invalid
+from commonplace.engine.recall import MOST_RESULTS, Question, Recalled
+
+LIMIT, THRESHOLD = 10, 0.7
+
+actions = Actions("type")
+
+
+class Filters(TypedDict, total=False):
+    """Conditions that must all hold."""
+
+    domains: list[Domain]
+    categories: list[str]
+    importance_min: float
+    importance_max: float
+    project_ids: list[str]
+
+
+@assoc.reads
+async def search(
+    call: Call,
+    type: Annotated[
+        Literal["semantic", "tags", "timerange", "advanced", "similar"], Field(description="How to search")
+    ],
+    query: Annotated[str | None, described("What to look for (semantic, advanced)")] = None,
+    tags: Annotated[Texts, described("Any of these tags (tags, advanced)")] = None,
+    start_time: Annotated[str | None, described("From this date-time on (timerange, advanced)")] = None,
+    end_time: Annotated[str | None, described("Up to this date-time (timerange, advanced)")] = None,
+    memory_id: Annotated[str | None, described("The memory to compare with (similar)")] = None,
+    filters: Annotated[Filters | None, described("Conditions: domains, categories, importance, projects")] = None,
+    limit: Annotated[Count, described("How many at most", LIMIT)] = None,
+    threshold: Annotated[Share, described("Least similarity (semantic, advanced, similar)", THRESHOLD)] = None,
+) -> Reply:
+    """Search by meaning, tags, time range, several conditions at once, or likeness to a memory."""
+    given = locals()
+    return await actions.run(call, type, {k: v for k, v in given.items() if k not in ("call", "type")})
+
+
+@actions.reads
+async def semantic(
+    call: Call, *, query: str, filters: Filters | None = None, limit: int = LIMIT, threshold: float = THRESHOLD
+) -> Done:
+    question = _question(query, filters or {}, limit, threshold)
+    return _told(await call.engine.recall.recall(await _looking(call, filters), question), {"query": query})
+
+
+@actions.reads
+async def tags(call: Call, *, tags: list[str], filters: Filters | None = None, limit: int = LIMIT) -> Done:
+    """Those with more of the tags first, then the newest."""
+    wanted = limits.tags(tags)
+    if not wanted:
+        raise Invalid("tags", "give at least one tag")
+    page = await call.engine.memories.page(
+        await _looking(call, filters), _within(limit), tags=wanted, **_conditions(filters)
+    )
+    return _listed(page.memories, page.total, {"tags": list(wanted)})
+
+
+@actions.reads
+async def timerange(
+    call: Call,
+    *,
+    start_time: str | None = None,
+    end_time: str | None = None,
+    filters: Filters | None = None,
+    limit: int = LIMIT,
+) -> Done:
+    """The newest first."""
+    since, until = _times(start_time, end_time)
+    if since is None and until is None:
+        raise Invalid("start_time", "is required for type 'timerange', or end_time, or both")
+    page = await call.engine.memories.page(
+        await _looking(call, filters), _within(limit), since=since, until=until, **_conditions(filters)
+    )
+    return _listed(page.memories, page.total, {"start_time": start_time, "end_time": end_time})
+
+
+@actions.reads
+async def advanced(
+    call: Call,
+    *,
+    query: str | None = None,
+    tags: list[str] | None = None,
+    start_time: str | None = None,
+    end_time: str | None = None,
+    filters: Filters | None = None,
+    limit: int = LIMIT,
+    threshold: float = THRESHOLD,
+) -> Done:
+    """All conditions at once; with a query the closest first, without one the newest."""
+    since, until = _times(start_time, end_time)
+    wanted = limits.tags(tags or ())
+    looking = await _looking(call, filters)
+    if query is None:
+        page = await call.engine.memories.page(
+            looking, _within(limit), since=since, until=until, tags=wanted, **_conditions(filters)
+        )
+        return _listed(page.memories, page.total, {})
+    question = _question(query, filters or {}, limit, threshold, tags=wanted, since=since, until=until)
+    return _told(await call.engine.recall.recall(looking, question), {"query": query})
+
+
+@actions.reads
+async def similar(
+    call: Call,
+    *,
+    memory_id: str,
+    filters: Filters | None = None,
+    limit: int = LIMIT,
+    threshold: float = THRESHOLD,
+) -> Done:
+    base = await call.engine.memories.get(call.actor, reference(memory_id))
+    looking = await _looking(call, filters, usual=("global", "user", "project", "session"))
+    recalled = await call.engine.recall.like(
+        looking, base, _question(base.content[:2000], filters or {}, limit, threshold)
+    )
+    return _told(recalled, {"memory_id": base.id})
+
+
+async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] = scope.USUAL_DOMAINS) -> Actor:
+    chosen: Any = filters or {}
+    return await scope.looking(call, chosen.get("domains"), chosen.get("project_ids") or [], usual=usual)
+
+
+def _conditions(filters: Filters | None) -> dict[str, Any]:
+    chosen: Any = filters or {}
+    least, most = chosen.get("importance_min"), chosen.get("importance_max")
+    return {
+        "categories": tuple(chosen.get("categories") or ()),
+        "importance_min": None if least is None else limits.importance(least, "filters.importance_min"),
+        "importance_max": None if most is None else limits.importance(most, "filters.importance_max"),
+    }
+
+
+def _question(query: str, filters: Filters, limit: int, threshold: float, **more: Any) -> Question:
+    least = limits.importance(threshold, "threshold")
+    return Question(query, limit, least, **_conditions(filters), **more)
+
+
+def _times(start: str | None, end: str | None) -> tuple[Any, Any]:
+    since = None if start is None else moment("start_time", start)
+    until = None if end is None else moment("end_time", end)
+    if since and until and since > until:
+        raise Invalid("start_time", "must not be later than end_time")
+    return since, until
+
+
+def _within(limit: int) -> int:
+    return limits.within("limit", limit, 1, MOST_RESULTS)
+
+
+def _told(recalled: Recalled, about: dict[str, Any]) -> Done:
+    results = bounded([found(hit) for hit in recalled.hits])
+    note = f" (意味検索は使えません: {recalled.lexical_only})" if recalled.lexical_only else ""
+    data = {"results": results, "count": len(results), **about}
+    return Done(data, f"{len(results)}件の記憶が見つかりました{note}")
+
+
+def _listed(memories: Any, total: int, about: dict[str, Any]) -> Done:
+    results = bounded([brief(memory) for memory in memories])
+    data = {"results": results, "count": len(results), "total": total, "has_more": total > len(results), **about}
+    return Done(data, f"{total}件の記憶が見つかりました")

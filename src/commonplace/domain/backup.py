@@ -1,0 +1,64 @@
+"""A copy of the whole store: what it is called, and what is known of it without opening it."""
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from commonplace.domain.errors import Invalid
+
+SUFFIX = ".db"
+_NAME = re.compile(r"\w[\w.-]{0,79}")
+_DAILY = "daily-"
+_SAFETY = "before-restore-"
+_STAMP = "%Y%m%d-%H%M%S"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What tells two states of a store apart, in figures. None of it is text that someone wrote."""
+
+    store: str
+    schema: int
+    memories: int
+    events: int
+    blocks: int
+    head: str
+    """The hash of the last block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """One copy, as its manifest describes it."""
+
+    name: str
+    made_at: datetime
+    bytes: int
+    encrypted: bool
+    sha256: str = ""
+    """Empty when the manifest is missing: the copy may be sound all the same."""
+    contents: Contents | None = None
+
+
+def backup_name(text: str) -> str:
+    """The name, if it is one: it becomes the name of a file, and must not lead anywhere else."""
+    name = text.removesuffix(SUFFIX)
+    if not _NAME.fullmatch(name) or ".." in name or len(name.encode()) > 200:
+        raise Invalid("name", "use up to 80 letters, digits, '-', '_' and single dots; it names a file of the folder")
+    return name
+
+
+def manual_name(at: datetime) -> str:
+    return f"{at:{_STAMP}}"
+
+
+def safety_name(at: datetime) -> str:
+    return f"{_SAFETY}{at:{_STAMP}}"
+
+
+def daily_name(day: date) -> str:
+    return f"{_DAILY}{day:%Y-%m-%d}"
+
+
+def is_automatic(name: str) -> bool:
+    """Whether it was made by itself, and so may go by itself."""
+    return name.startswith((_DAILY, _SAFETY))

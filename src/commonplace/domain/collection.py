@@ -1,0 +1,74 @@
+"""Where memories live together: a user's own, everyone's, a project's, a session's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from commonplace.domain.access import Right
+from commonplace.domain.identifiers import CollectionId, UserId
+
+SESSION_LENGTH = timedelta(hours=24)
+MAX_DESCRIPTION_CHARS = 4000
+
+
+class Domain(StrEnum):
+    """Who shares a collection: everyone, one user, the members of a project, those in a session."""
+
+    GLOBAL = "global"
+    USER = "user"
+    PROJECT = "project"
+    SESSION = "session"
+
+
+class Kind(StrEnum):
+    """What a collection is."""
+
+    GLOBAL = "global"
+    USER = "user"
+    PROJECT = "project"
+    SESSION = "session"
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A place for memories, shared as a whole."""
+
+    number: int
+    id: CollectionId
+    kind: str
+    domain: str
+    name: str
+    owner: UserId | None
+    created_at: datetime
+    ends_at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def description(self) -> str:
+        return str(self.metadata.get("description", ""))
+
+    def is_over(self, now: datetime) -> bool:
+        return self.ends_at is not None and self.ends_at <= now
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A collection as it stands to one caller."""
+
+    collection: Collection
+    right: Right
+    memories: int = 0
+    members: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A user with a right on a collection; the owner has all of them."""
+
+    user: UserId
+    name: str
+    right: Right
+    owner: bool
+    since: datetime

@@ -1,0 +1,171 @@
+"""The verbs on backups: create, list, verify, restore, prune; and the one that happens by itself every day."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from commonplace.domain.access import Actor, Permission, require
+from commonplace.domain.backup import Backup, Contents, daily_name, is_automatic, manual_name, safety_name
+from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound
+from commonplace.ports import Clock, Store, Vault
+
+logger = logging.getLogger(__name__)
+
+KINDS = ("memories", "projects", "sessions", "associations")
+"""What a store holds, in the words of callers. A backup always holds all of it."""
+_LEASE = timedelta(hours=1)
+_TRY_AGAIN = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """When backups are made by themselves, and how long they are kept."""
+
+    daily: bool = True
+    hour: int = 3
+    keep: timedelta = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was put back, and where the state before it is kept; None where there was nothing to keep."""
+
+    backup: Backup
+    contents: Contents
+    safety: Backup | None
+
+
+class Backups:
+    """Copies of the whole store, for the day when it is needed."""
+
+    def __init__(self, store: Store, vault: Vault | None, clock: Clock, zone: ZoneInfo, rhythm: Rhythm) -> None:
+        self._store = store
+        self._vault = vault
+        self._clock = clock
+        self._zone = zone
+        self._rhythm = rhythm
+        self._holder = secrets.token_hex(8)
+        self._done: date | None = None
+        self._not_before: datetime | None = None
+        self.trouble = ""
+        """Why the last backup of this process failed; empty when it did not."""
+
+    @property
+    def location(self) -> str:
+        return self._place().location
+
+    async def create(self, actor: Actor, name: str = "") -> Backup:
+        """Copy everything as it is now, under a name or under the time."""
+        require(actor, Permission.ADMIN)
+        now = self._clock.now()
+        return await self._place().create(name or manual_name(now.astimezone(self._zone)), now)
+
+    async def list(self, actor: Actor) -> Sequence[Backup]:
+        require(actor, Permission.ADMIN)
+        return await self._place().backups()
+
+    async def latest(self) -> Backup | None:
+        """The newest one, for status answers."""
+        found = await self._vault.backups() if self._vault else ()
+        return found[-1] if found else None
+
+    async def verify(self, actor: Actor, name: str) -> Backup:
+        """Read it back, every page and every block."""
+        require(actor, Permission.ADMIN)
+        return await self._place().verify(name)
+
+    async def restore(self, actor: Actor, name: str, include: Iterable[str] = ()) -> Restored:
+        """Make the store what the backup is, after a backup of what it is now."""
+        require(actor, Permission.ADMIN)
+        _check_whole(frozenset(include))
+        backup = await self._place().verify(name)
+        safety = await self._safety()
+        return Restored(backup, await self._place().restore(name), safety)
+
+    async def prune(self, actor: Actor) -> Sequence[str]:
+        """Remove what was made by itself and is older than it is to be kept; the names of what went."""
+        require(actor, Permission.ADMIN)
+        return await self._prune()
+
+    async def daily(self) -> Backup | None:
+        """The backup of this day where it is due: one process makes it, and the old ones go."""
+        day = self._day()
+        if not await self._is_due(day) or not await self._lease(_LEASE):
+            return None
+        try:
+            return await self._kept_daily(day)
+        except CommonplaceError as failure:
+            self.trouble = f"{failure.message} (at {self._clock.now().isoformat()})"
+            self._not_before = self._clock.now() + _TRY_AGAIN
+            logger.error("the daily backup failed: %s", failure)
+            return None
+        finally:
+            await asyncio.shield(self._lease(timedelta()))
+
+    async def _kept_daily(self, day: date) -> Backup | None:
+        made = None
+        if not await self._place().has(daily_name(day)):  # another process may have been here before us
+            made = await self._place().create(daily_name(day), self._clock.now())
+            logger.info("backed up to %s in %s", made.name, self.location)
+        await self._prune()
+        self._done, self.trouble = day, ""
+        return made
+
+    def _day(self) -> date:
+        """The day whose backup is due: it changes at the chosen hour."""
+        local = self._clock.now().astimezone(self._zone).replace(tzinfo=None)
+        return (local - timedelta(hours=self._rhythm.hour)).date()
+
+    async def _is_due(self, day: date) -> bool:
+        if not self._rhythm.daily or self._vault is None or not self._store.writable or self._done == day:
+            return False
+        if self._not_before and self._clock.now() < self._not_before:
+            return False
+        if await self._vault.has(daily_name(day)):
+            self._done = day
+            return False
+        return await self._store.read(lambda tx: tx.last_event()) > 0
+
+    async def _lease(self, term: timedelta) -> bool:
+        now = self._clock.now()
+        return await self._store.write(lambda tx: tx.lease("backup", self._holder, now, now + term))
+
+    async def _safety(self) -> Backup | None:
+        if not await self._store.read(lambda tx: tx.last_event()):
+            return None
+        now = self._clock.now()
+        try:
+            return await self._place().create(safety_name(now.astimezone(self._zone)), now)
+        except AlreadyExists:  # a second restore within a second
+            return await self._place().create(f"{safety_name(now.astimezone(self._zone))}-{secrets.token_hex(2)}", now)
+
+    async def _prune(self) -> Sequence[str]:
+        vault, horizon = self._place(), self._clock.now() - self._rhythm.keep
+        own = [one for one in await vault.backups() if is_automatic(one.name)]
+        gone = [one.name for one in own[:-1] if one.made_at < horizon]  # the newest stays, however old
+        for name in gone:
+            await vault.remove(name)
+        return gone
+
+    def _place(self) -> Vault:
+        if self._vault is None:
+            raise NotFound("folder for backups of", self._store.location)
+        return self._vault
+
+
+def _check_whole(include: frozenset[str]) -> None:
+    """Half a store is none: links lead to memories, memories live in projects, and the chain seals them in order."""
+    if unknown := include - set(KINDS):
+        raise Invalid("include", f"{', '.join(sorted(unknown))}: choose from {', '.join(KINDS)}")
+    if include and include != set(KINDS):
+        raise Invalid(
+            "include",
+            "a backup is put back as a whole; for a part of it, restore it into an empty folder with --data-dir, "
+            "export the part there and import it here",
+        )

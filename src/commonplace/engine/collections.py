@@ -1,0 +1,374 @@
+"""The verbs on collections: found, describe, share and dissolve them; choose where to look; move memories."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from commonplace.domain import limits
+from commonplace.domain.access import Actor, Permission, Right, reach, require
+from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Collection, Kind, Member, Standing
+from commonplace.domain.credential import User
+from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound
+from commonplace.domain.event import EventKind, Happening
+from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, uuid7
+from commonplace.domain.memory import SHORTEST_TTL, Ephemeral, Memory
+from commonplace.engine.access import changeable, readable
+from commonplace.engine.memories import Memories, Reference
+from commonplace.ports import Clock, Reading, Slice, Store, Transaction
+
+_BATCH = 500
+MOST_CLEARED = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to look: domains, and of projects and sessions only these where some are named."""
+
+    domains: tuple[str, ...] = ()
+    collections: tuple[CollectionId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dissolved:
+    """A collection that is no more, and what became of its memories."""
+
+    collection: Collection
+    moved: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Memories in figures: by domain and category, their links by kind, their most frequent tags."""
+
+    slices: Sequence[Slice]
+    links: Mapping[str, int]
+    tags: Sequence[tuple[str, int]]
+
+
+class Collections:
+    """Sharing. A collection's owner decides who is in it; its memories are read and written by right."""
+
+    def __init__(self, store: Store, memories: Memories, clock: Clock) -> None:
+        self._store = store
+        self._memories = memories
+        self._clock = clock
+
+    # Founding and finding
+
+    async def found(
+        self, actor: Actor, kind: Kind, name: str, description: str = "", *, length: timedelta | None = None
+    ) -> Standing:
+        """A new collection, owned by who asks; with a length, it ends by itself."""
+        require(actor, Permission.WRITE)
+        name = limits.label("name", name)
+        description = _description(description)
+
+        def work(tx: Transaction) -> Standing:
+            now = self._clock.now()
+            identifier = CollectionId(uuid7(now, secrets.token_bytes(RANDOM_BYTES)))
+            number = tx.add_collection(identifier, kind.value, kind.value, name, actor.user, now)
+            collection = Collection(number, identifier, kind.value, kind.value, name, actor.user, now)
+            ends_at = now + length if length else None
+            collection = replace(collection, ends_at=ends_at, metadata={"description": description})
+            tx.collections.describe(collection)
+            return Standing(collection, Right.ADMIN, 0, 1)
+
+        return await self._store.write(work)
+
+    async def all(self, actor: Actor, kind: Kind) -> list[Standing]:
+        """Those the actor is in, the newest first."""
+        require(actor, Permission.READ)
+        now = self._clock.now()
+
+        def work(tx: Reading) -> list[Standing]:
+            within = reach(actor, Right.READ, tx.holdings(actor.user))
+            found = [c for c in tx.collections.among(kind.value, within) if not c.is_over(now)]
+            sizes = tx.collections.sizes((c.number for c in found), now)
+            return [_standing(tx, actor, c, sizes.get(c.number, 0)) for c in found]
+
+        return await self._store.read(work)
+
+    async def get(self, actor: Actor, kind: Kind, collection: CollectionId) -> Standing:
+        """One of them, or NotFound, which also stands for one the actor is not in."""
+        require(actor, Permission.READ)
+        now = self._clock.now()
+
+        def work(tx: Reading) -> Standing:
+            found = self._seen(tx, actor, kind, collection, now)
+            return _standing(tx, actor, found, tx.collections.sizes([found.number], now).get(found.number, 0))
+
+        return await self._store.read(work)
+
+    async def members(self, actor: Actor, kind: Kind, collection: CollectionId) -> Sequence[Member]:
+        require(actor, Permission.READ)
+        now = self._clock.now()
+        return await self._store.read(
+            lambda tx: tx.collections.members(self._seen(tx, actor, kind, collection, now).number)
+        )
+
+    # Changing
+
+    async def describe(
+        self, actor: Actor, kind: Kind, collection: CollectionId, name: str | None, description: str | None
+    ) -> Standing:
+        """A new name or description, given by anyone who may write there."""
+        require(actor, Permission.WRITE)
+        name = None if name is None else limits.label("name", name)
+        text = None if description is None else _description(description)
+
+        def work(tx: Transaction) -> Standing:
+            found = self._held(tx, actor, kind, collection, Right.WRITE)
+            metadata = {**found.metadata, **({} if text is None else {"description": text})}
+            changed = replace(found, name=name or found.name, metadata=metadata)
+            tx.collections.describe(changed)
+            return _standing(tx, actor, changed, 0)
+
+        return await self._store.write(work)
+
+    async def add_member(self, actor: Actor, kind: Kind, collection: CollectionId, user: str, right: Right) -> Member:
+        """Let a user in, by name or id; the owner decides."""
+        require(actor, Permission.WRITE)
+
+        def work(tx: Transaction) -> Member:
+            now = self._clock.now()
+            found = self._held(tx, actor, kind, collection, Right.ADMIN)
+            who = _user(tx, user)
+            if any(member.user == who.id for member in tx.collections.members(found.number)):
+                raise AlreadyExists("member", who.name)
+            tx.grant(who.id, found.number, right, actor.user, now)
+            return Member(who.id, who.name, right, False, now)
+
+        return await self._store.write(work)
+
+    async def remove_member(self, actor: Actor, kind: Kind, collection: CollectionId, user: str) -> Member:
+        """Let a user go; the owner decides, and everyone may leave."""
+        require(actor, Permission.WRITE)
+
+        def work(tx: Transaction) -> Member:
+            found = self._seen(tx, actor, kind, collection, self._clock.now())
+            member = next((m for m in tx.collections.members(found.number) if user in (m.user, m.name)), None)
+            if member is None:
+                raise NotFound("member", user)
+            if member.owner:
+                raise Invalid("user_id", "the owner cannot be removed; delete the project instead")
+            if member.user != actor.user:
+                self._held(tx, actor, kind, collection, Right.ADMIN)
+            tx.collections.ungrant(found.number, member.user)
+            return member
+
+        return await self._store.write(work)
+
+    async def dissolve(self, actor: Actor, kind: Kind, collection: CollectionId) -> Dissolved:
+        """End a collection. Each memory goes back to who wrote it; nothing is lost."""
+        require(actor, Permission.WRITE)
+
+        def work(tx: Transaction) -> Dissolved:
+            found = self._held(tx, actor, kind, collection, Right.ADMIN)
+            numbers = _numbers(tx, found.number)
+            for number in numbers:
+                self._move_home(tx, actor, number, found)
+            tx.collections.remove(found.number)
+            return Dissolved(found, moved=len(numbers))
+
+        return await self._store.write(work)
+
+    def _move_home(self, tx: Transaction, actor: Actor, number: int, found: Collection) -> None:
+        memory = tx.memories([number], self._memories.everything_in(found.number))[0]
+        self.move_in(tx, actor, memory, tx.home(memory.author.user))
+
+    # Sessions
+
+    async def end_session(self, actor: Actor, collection: CollectionId) -> Dissolved:
+        """End a session; what was not promoted goes with it."""
+        require(actor, Permission.WRITE)
+
+        def work(tx: Transaction) -> Dissolved:
+            return self._end(tx, self._held(tx, actor, Kind.SESSION, collection, Right.ADMIN), actor)
+
+        return await self._store.write(work)
+
+    async def sweep(self) -> int:
+        """End the sessions whose time is over; how many there were."""
+        now = self._clock.now()
+        over = await self._store.read(lambda tx: tx.collections.ended(Kind.SESSION.value, now, 10))
+
+        def work(tx: Transaction) -> None:
+            for one in over:
+                if tx.collections.numbered(one.number):
+                    self._end(tx, one, None)
+
+        if over:
+            await self._store.write(work)
+        return len(over)
+
+    def _end(self, tx: Transaction, session: Collection, actor: Actor | None) -> Dissolved:
+        now = self._clock.now()
+        numbers = _numbers(tx, session.number)
+        for memory in tx.memories(numbers, self._memories.everything_in(session.number)):
+            by = actor.author if actor else memory.author
+            self._memories.erase_in(tx, memory, by, now, EventKind.FORGOTTEN if actor else EventKind.EXPIRED)
+        tx.collections.remove(session.number)
+        return Dissolved(session, removed=len(numbers))
+
+    async def switch_session(self, actor: Actor, collection: CollectionId) -> Standing:
+        """From now on the caller works in this session when it names none."""
+        require(actor, Permission.WRITE)
+
+        def work(tx: Transaction) -> Standing:
+            found = self._seen(tx, actor, Kind.SESSION, collection, self._clock.now())
+            tx.collections.set_current_session(actor.user, actor.credential, found.number)
+            return _standing(tx, actor, found, 0)
+
+        return await self._store.write(work)
+
+    async def current_session(self, actor: Actor) -> Collection | None:
+        now = self._clock.now()
+        found = await self._store.read(lambda tx: tx.collections.current_session(actor.user, actor.credential))
+        return found if found and not found.is_over(now) else None
+
+    # Looking and moving
+
+    async def narrowed(self, actor: Actor, scope: Scope) -> Actor:
+        """The same caller, looking only where the scope says, as far as it may look there."""
+        require(actor, Permission.READ)
+
+        def work(tx: Reading) -> frozenset[CollectionId]:
+            named = set(scope.collections)
+            kinds = {c.domain for c in map(tx.collections.get, named) if c}
+            return frozenset(
+                h.id
+                for h in tx.holdings(actor.user)
+                if (not scope.domains or h.domain in scope.domains) and (h.domain not in kinds or h.id in named)
+            )
+
+        return actor.within(await self._store.read(work))
+
+    async def survey(self, actor: Actor, tags: int) -> Survey:
+        """What the actor may see, in figures."""
+        now = self._clock.now()
+
+        def work(tx: Reading) -> Survey:
+            among = readable(tx, actor, now)
+            counted = tx.collections.tag_counts(among, tags) if tags else ()
+            return Survey(tx.collections.breakdown(among), tx.links.counts(among.collections), counted)
+
+        return await self._store.read(work)
+
+    async def clear_sessions(self, actor: Actor, before: datetime, only: CollectionId | None) -> int:
+        """Remove the session memories that the actor may change and that are older; how many there were."""
+        require(actor, Permission.WRITE)
+
+        def work(tx: Transaction) -> int:
+            now = self._clock.now()
+            among = changeable(tx, actor, now)
+            sessions = tx.collections.among(Kind.SESSION.value, among.collections)
+            chosen = frozenset(c.number for c in sessions if only in (None, c.id))
+            old = tx.page(replace(among, collections=chosen, until=before), MOST_CLEARED).memories
+            for memory in old:
+                self._memories.erase_in(tx, memory, actor.author, now)
+            return len(old)
+
+        return await self._store.write(work)
+
+    async def everyones(self) -> CollectionId:
+        """The collection that all may read."""
+
+        def work(tx: Reading) -> CollectionId:
+            found = tx.collections.numbered(tx.collections.everyones())
+            assert found
+            return found.id
+
+        return await self._store.read(work)
+
+    async def move(self, actor: Actor, references: Iterable[Reference], target: CollectionId | None) -> list[Memory]:
+        """Put memories into another collection, all or none; None is the actor's own."""
+        require(actor, Permission.WRITE)
+        wanted = list(references)
+
+        def work(tx: Transaction) -> list[Memory]:
+            now = self._clock.now()
+            among = changeable(tx, actor, now)
+            home = tx.home(actor.user) if target is None else self._number(tx, target)
+            if home not in among.collections:
+                raise Forbidden("write", actor.tool)
+            found = [self._memories.found_in(tx, reference, among) for reference in wanted]
+            return [self.move_in(tx, actor, memory, home) for memory in found]
+
+        return await self._store.write(work)
+
+    def move_in(self, tx: Transaction, actor: Actor, memory: Memory, home: int) -> Memory:
+        """As part of a larger change. Into a session a memory ends with it; out of one it stays."""
+        now = self._clock.now()
+        tx.collections.move(memory.number, home)
+        target = tx.collections.numbered(home)
+        if target and target.kind == Kind.SESSION:
+            tx.set_end(memory.number, _until(target, now))
+        elif memory.domain == Kind.SESSION and memory.ephemeral:
+            tx.set_end(memory.number, None)
+            self._memories.seal_in(tx, memory, now)
+        for collection in dict.fromkeys((memory.home, home)):  # both sides hear of it
+            tx.record(Happening(EventKind.MOVED, now, actor.author, memory.id, memory.number, collection))
+        return replace(memory, home=home, domain=target.domain if target else memory.domain)
+
+    # Who is in
+
+    def _seen(self, tx: Reading, actor: Actor, kind: Kind, collection: CollectionId, now: datetime) -> Collection:
+        found = tx.collections.get(collection)
+        within = readable(tx, actor, now).collections
+        if found is None or found.kind != kind or found.number not in within or found.is_over(now):
+            raise NotFound(kind.value, collection)
+        return found
+
+    def _held(self, tx: Reading, actor: Actor, kind: Kind, collection: CollectionId, right: Right) -> Collection:
+        """One on which the actor has the right; Forbidden where it only sees it."""
+        found = self._seen(tx, actor, kind, collection, self._clock.now())
+        if found.number not in reach(actor, right, tx.holdings(actor.user)) and found.owner != actor.user:
+            raise Forbidden(f"{kind.value}:{right.value}", actor.tool)
+        return found
+
+    def _number(self, tx: Reading, collection: CollectionId) -> int:
+        found = tx.collections.get(collection)
+        if found is None:
+            raise NotFound("collection", collection)
+        return found.number
+
+
+def session_ttl(session: Collection, now: datetime) -> timedelta:
+    """How long a memory of a session lives."""
+    return _until(session, now).ttl
+
+
+def _until(session: Collection, now: datetime) -> Ephemeral:
+    left = max((session.ends_at or now) - now, SHORTEST_TTL)
+    return Ephemeral(left, now + left)
+
+
+def _standing(tx: Reading, actor: Actor, collection: Collection, size: int) -> Standing:
+    members = tx.collections.members(collection.number)
+    right = next((member.right for member in members if member.user == actor.user), Right.READ)
+    return Standing(collection, right, size, len(members))
+
+
+def _numbers(tx: Reading, collection: int) -> list[int]:
+    numbers: list[int] = []
+    while some := tx.collections.numbers_within(collection, numbers[-1] if numbers else 0, _BATCH):
+        numbers += some
+    return numbers
+
+
+def _user(tx: Reading, name: str) -> User:
+    user = tx.user(UserId(name)) or tx.user_named(name)
+    if user is None:
+        raise NotFound("user", name)
+    return user
+
+
+def _description(text: str) -> str:
+    kept = limits.text("description", text).strip()
+    if len(kept) > MAX_DESCRIPTION_CHARS:
+        raise Invalid("description", f"is {len(kept)} characters long; at most {MAX_DESCRIPTION_CHARS} are allowed")
+    return kept

@@ -1,0 +1,186 @@
+"""The verbs on links: what a memory brings to mind, tying and untying, and finding new ties in the background."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from commonplace.domain import limits
+from commonplace.domain.access import Actor, Permission, require
+from commonplace.domain.activation import Reached, spread
+from commonplace.domain.errors import Invalid, NotFound
+from commonplace.domain.event import Event, EventKind, Happening
+from commonplace.domain.filter import Filter
+from commonplace.domain.identifiers import MemoryId
+from commonplace.domain.link import Link, LinkKind, Tie
+from commonplace.domain.memory import Memory
+from commonplace.engine.access import changeable, readable
+from commonplace.engine.associations import associated
+from commonplace.engine.embedding import Embedding
+from commonplace.engine.memories import Memories, Reference
+from commonplace.ports import Clock, Reading, Store, Transaction
+
+MOST_RELATED = 200
+DEEPEST = 5
+FANOUT = 50
+"""How many of a memory's strongest ties are followed."""
+LEAST_KEPT = 0.1
+"""A tie that the house found and nobody used goes when it is weaker than this."""
+IDLE = timedelta(days=365)
+_DISCOVERED = "discovered"
+_BATCH = 20
+_LEASE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A memory that came to mind, how, and by way of which others."""
+
+    memory: Memory
+    reached: Reached
+    path: tuple[MemoryId, ...]
+
+
+class Links:
+    """Associations."""
+
+    def __init__(self, store: Store, memories: Memories, embedding: Embedding, clock: Clock) -> None:
+        self._store = store
+        self._memories = memories
+        self._embedding = embedding
+        self._clock = clock
+        self._holder = secrets.token_hex(8)
+
+    async def related(self, actor: Actor, reference: Reference, *, depth: int, limit: int) -> list[Related]:
+        """What the memory brings to mind, the strongest first."""
+        limits.within("depth", depth, 1, DEEPEST)
+        limits.within("limit", limit, 1, MOST_RELATED)
+        start = await self._memories.get(actor, reference)
+        now = self._clock.now()
+        return await self._store.read(lambda tx: _related(tx, start, readable(tx, actor, now), depth, limit))
+
+    async def of(self, actor: Actor, reference: Reference) -> Sequence[Tie]:
+        """The strongest ties of a memory to what the actor may see."""
+        memory = await self._memories.get(actor, reference)
+        now = self._clock.now()
+        return await self._store.read(lambda tx: tx.links.near(memory.number, readable(tx, actor, now), MOST_RELATED))
+
+    async def connect(self, actor: Actor, one: Reference, other: Reference, strength: float = 1.0) -> Link:
+        """Tie two memories by hand. Who may change one of them and see the other may do it."""
+        require(actor, Permission.WRITE)
+        limits.importance(strength, "strength")
+
+        def work(tx: Transaction) -> Link:
+            now = self._clock.now()
+            source = self._memories.found_in(tx, one, changeable(tx, actor, now))
+            target = self._memories.found_in(tx, other, readable(tx, actor, now))
+            if source.id == target.id:
+                raise Invalid("memory_id", "a memory cannot be tied to itself")
+            link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
+            tx.links.add(link)
+            tx.record(_happening(EventKind.LINKED, source, actor, now))
+            return link
+
+        return await self._store.write(work)
+
+    async def disconnect(self, actor: Actor, one: Reference, other: Reference) -> int:
+        """Untie two memories; how many ties there were."""
+        require(actor, Permission.WRITE)
+
+        def work(tx: Transaction) -> int:
+            now = self._clock.now()
+            source = self._memories.found_in(tx, one, changeable(tx, actor, now))
+            target = self._memories.found_in(tx, other, readable(tx, actor, now))
+            gone = tx.links.remove(source.id, target.id, None) + tx.links.remove(target.id, source.id, None)
+            if not gone:
+                raise NotFound("link between", f"{source.id} and {target.id}")
+            tx.record(_happening(EventKind.UNLINKED, source, actor, now))
+            return gone
+
+        return await self._store.write(work)
+
+    async def among(self, actor: Actor, memories: Sequence[Memory], limit: int) -> Sequence[Link]:
+        """The ties between these memories, which the actor has seen."""
+        require(actor, Permission.READ)
+        return await self._store.read(lambda tx: tx.links.among([m.number for m in memories], limit))
+
+    # In the background
+
+    async def discover(self) -> int:
+        """Tie what was stored or rewritten since the last time, a little at a time; how many events were looked at."""
+        after = int(await self._store.read(lambda tx: tx.meta(_DISCOVERED)) or 0)
+        events = await self._store.read(lambda tx: tx.events(after, _BATCH))
+        now = self._clock.now()
+        if not events or not await self._store.write(lambda tx: tx.lease(_DISCOVERED, self._holder, now, now + _LEASE)):
+            return 0
+        for event in events:
+            if _is_new_text(event):
+                await self._tie(event)
+        last = events[-1].number
+        await self._store.write(lambda tx: tx.set_meta(_DISCOVERED, str(last)))
+        return len(events)
+
+    async def forget_faded(self) -> int:
+        before = self._clock.now() - IDLE
+        return await self._store.write(lambda tx: tx.links.drop_faded(LEAST_KEPT, before))
+
+    async def _tie(self, event: Event) -> None:
+        """Within the memory's own collection: a tie must not tell one user what another has."""
+        now = self._clock.now()
+
+        def look(tx: Reading) -> list[Link]:
+            among = Filter(frozenset({event.collection}), now)
+            memory = tx.memory(event.memory, among)
+            if memory is None or any(link.kind is LinkKind.SEMANTIC for link in tx.links.of(memory.id)):
+                return []
+            vectors = tx.vectors(memory.number, self._embedding.fingerprint)
+            vector = None if vectors is None else vectors[0]
+            earlier = replace(among, until=memory.created_at)
+            found = associated(
+                tx,
+                memory.author.user,
+                vector,
+                self._embedding.fingerprint,
+                self._embedding.scale,
+                earlier,
+                memory.created_at,
+            )
+            others = {m.number: m.id for m in tx.memories([number for _, number in found], among)}
+            return [
+                Link(memory.id, others[number], kind, strength, now)
+                for (kind, number), strength in found.items()
+                if number in others and number != memory.number
+            ]
+
+        def keep(tx: Transaction) -> None:
+            for link in links:
+                tx.links.add(link)
+
+        links = await self._store.read(look)
+        if links:
+            await self._store.write(keep)
+
+
+def _related(tx: Reading, start: Memory, among: Filter, depth: int, limit: int) -> list[Related]:
+    def near(number: int) -> Sequence[Tie]:
+        return tx.links.near(number, among, max(FANOUT, limit) if number == start.number else FANOUT)
+
+    reached = spread(start.number, near, among.now, depth=depth, limit=limit)
+    numbers = {number for one in reached for number in one.path}
+    memories = {memory.number: memory for memory in tx.memories(sorted(numbers), among)}
+    return [
+        Related(memories[one.number], one, tuple(memories[n].id if n in memories else start.id for n in one.path))
+        for one in reached
+        if one.number in memories
+    ]
+
+
+def _is_new_text(event: Event) -> bool:
+    rewritten = event.kind is EventKind.REVISED and "content" in event.detail.get("fields", ())
+    return event.kind in (EventKind.REMEMBERED, EventKind.EMBEDDED) or rewritten
+
+
+def _happening(kind: EventKind, memory: Memory, actor: Actor, now: datetime) -> Happening:
+    return Happening(kind, now, actor.author, memory.id, memory.number, memory.home)

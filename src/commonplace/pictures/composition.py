@@ -1,0 +1,127 @@
+"""A picture's parts on one sheet, whatever its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC
+
+from commonplace.domain.errors import Invalid
+from commonplace.pictures import categories, domains, ego, memory_map, series, stats, timeline
+from commonplace.pictures.lettering import cut, width
+from commonplace.pictures.sheet import FULL, MARGIN, Panel, Series, Sheet, Words, arranged, near
+from commonplace.pictures.snapshot import Dot, Snapshot, tidied
+from commonplace.pictures.wording import Wording
+
+KINDS = ("memory_map", "stats_dashboard", "domain_graph", "timeline", "category_chart")
+_HEAD, _LEGEND_STEP = 78.0, 24.0
+
+
+def composed(kind: str, snapshot: Snapshot) -> Sheet:
+    """The sheet for one of the kinds."""
+    if kind not in KINDS:
+        raise Invalid("type", f"one of {', '.join(KINDS)}", kind)
+    snapshot, words = tidied(snapshot), Wording(snapshot.language)
+    if kind == "timeline":
+        snapshot = replace(snapshot, dots=timeline.within(snapshot))
+    if not snapshot.dots:
+        return _sheet(kind, snapshot, words, (), (), [_empty(snapshot, words)], "")
+    if kind == "memory_map":
+        return _map(snapshot, words)
+    colours = series.by_domain(snapshot.dots, words) if kind == "domain_graph" else series.by_category(snapshot.dots, words)
+    panels = {
+        "stats_dashboard": stats.panels,
+        "domain_graph": domains.panels,
+        "timeline": timeline.panels,
+        "category_chart": categories.panels,
+    }[kind](snapshot, words, colours)
+    return _sheet(kind, snapshot, words, colours.legend, (), panels, _amount(snapshot, words))
+
+
+def _map(snapshot: Snapshot, words: Wording) -> Sheet:
+    if snapshot.center is None:
+        colours = series.by_category(snapshot.dots, words)
+        panels = memory_map.panels(snapshot, words, colours)
+        said = _amount(snapshot, words)
+    else:
+        found = ego.neighbourhood(snapshot)
+        near_by = [dot for dot in snapshot.dots if dot.id in found.depths]
+        colours = series.by_category(near_by, words)
+        panels = ego.panels(snapshot, found, colours, words)
+        (center,) = (dot for dot in near_by if dot.id == snapshot.center)
+        depth = min(max(snapshot.depth, 1), ego.DEEPEST)
+        around = words("around", name=cut(center.text, 400, 13))
+        said = f"{words('reached', n=len(found.depths), all=found.reached, depth=depth)} · {around}"
+    shown = {(line.source, line.target, line.kind) for panel in panels for line in panel.lines}
+    ties = [tie for tie in snapshot.ties if (tie.source, tie.target, series.kind(tie)) in shown]
+    return _sheet("memory_map", snapshot, words, colours.legend, series.by_kind(ties), panels, said)
+
+
+def _amount(snapshot: Snapshot, words: Wording) -> str:
+    shown, total = len(snapshot.dots), snapshot.total
+    return words.memories(shown) if shown == total else words("part", n=shown, all=total)
+
+
+def _sheet(
+    kind: str,
+    snapshot: Snapshot,
+    words: Wording,
+    legend: tuple[Series, ...],
+    kinds: tuple[Series, ...],
+    panels: Iterable[Panel],
+    said: str,
+) -> Sheet:
+    rows = max((place[1] for place in legend_places(legend, kinds, words)), default=-1) + 1
+    placed, height = arranged(panels, _HEAD + rows * _LEGEND_STEP + (8 if rows else 0))
+    shown = {spot.id for panel in placed for spot in panel.spots}
+    dots = [dot for dot in snapshot.dots if dot.id in shown]
+    cards = tuple(series.card(dot, snapshot, words, series.glimpse(len(dots))) for dot in sorted(dots, key=_age))
+    title = cut(snapshot.title, FULL, 22) or words("total")
+    when = snapshot.local(snapshot.now).strftime("%Y-%m-%d %H:%M")
+    subtitle = " · ".join(part for part in (said, when) if part)
+    return Sheet(
+        type=kind,
+        title=title,
+        subtitle=cut(subtitle, FULL, 13),
+        language=words.language,
+        total=snapshot.total,
+        shown=len(snapshot.dots),
+        width=FULL + 2 * MARGIN,
+        height=near(height),
+        series=legend,
+        kinds=kinds,
+        panels=placed,
+        memories=cards,
+    )
+
+
+def _age(dot: Dot) -> tuple[str, str]:
+    return dot.created_at.astimezone(UTC).isoformat(), dot.id
+
+
+def legend_places(legend: Iterable[Series], kinds: Iterable[Series], words: Wording) -> list[tuple[float, int]]:
+    """Where each entry of the legend stands: how far to the right, in which row."""
+    places, x, row = [], 0.0, 0
+    for entry in (*legend, *kinds):
+        wide = legend_width(entry, words)
+        if x and x + wide > FULL:
+            x, row = 0.0, row + 1
+        places.append((near(x), row))
+        x += wide
+    return places
+
+
+def legend_width(entry: Series, words: Wording) -> float:
+    return 22 + width(entry.label, 12) + 6 + width(words.count(entry.count), 11) + 18
+
+
+def _empty(snapshot: Snapshot, words: Wording) -> Panel:
+    """A friendly word, and an open book that waits."""
+    ranged = snapshot.total > 0
+    title = words("empty_range" if ranged else "empty")
+    hint = words("empty_range_hint", n=snapshot.total) if ranged else words("empty_hint")
+    texts = (
+        Words(FULL / 2, 232, title, 20, "strong", "middle", near(width(title, 20))),
+        Words(FULL / 2, 260, hint, 13, "faint", "middle", near(width(hint, 13))),
+    )
+    return Panel("empty", "", FULL, 340.0, words=texts)

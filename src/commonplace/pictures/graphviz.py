@@ -1,0 +1,81 @@
+"""A sheet as a graph in the DOT language, with the places it was given; `dot -Tsvg` draws it as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from commonplace.pictures.lettering import clean
+from commonplace.pictures.sheet import Panel, Sheet
+
+_COLOURS = ("#2f6fde", "#c2540a", "#12805c", "#a8378f", "#8a6a00", "#6a4bd0", "#c0324a", "#0b7c96", "#6b7486")
+_STYLES = {"temporal": "dotted", "derived_from": "dashed", "references": "dashed", "annotates": "dotted"}
+_DIRECTED = ("derived_from", "references", "annotates")
+_POINTS = 72.0
+
+
+def graphviz(sheet: Sheet) -> str:
+    """Each mark is a node, each tie an edge, each panel a cluster. Nop means: keep the places."""
+    texts = {card.id: card.text for card in sheet.memories}
+    lines = [
+        "digraph commonplace {",
+        f'  graph [layout=nop, charset="UTF-8", label={quoted(sheet.title)}, tooltip={quoted(sheet.subtitle)}, '
+        'labelloc=t, fontname="sans-serif", fontsize=20, splines=line, outputorder=edgesfirst, overlap=true];',
+        '  node [shape=circle, style=filled, fixedsize=true, label="", fontname="sans-serif", fontsize=11, '
+        'color="#ffffff", penwidth=0.5];',
+        '  edge [arrowhead=none, color="#7a849680", fontname="sans-serif"];',
+    ]
+    for at, panel in enumerate(sheet.panels):
+        lines += _cluster(sheet, panel, at, texts)
+    return "\n".join([*lines, "}", ""])
+
+
+def quoted(text: str) -> str:
+    """A string for DOT: its own escapes, and the entities it would resolve, are taken away."""
+    text = clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _cluster(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str]) -> Iterator[str]:
+    names = {spot.id: f"p{at}n{index}" for index, spot in enumerate(panel.spots)}
+    names |= {disc.id: f"p{at}d{index}" for index, disc in enumerate(panel.discs)}
+    yield f"  subgraph cluster_{at} {{"
+    yield f"    graph [label={quoted(panel.title or panel.name)}, fontsize=13];"
+    yield from (f"    {line}" for line in _nodes(sheet, panel, at, texts, names))
+    for line in panel.lines:
+        style = f", style={_STYLES[line.kind]}" if line.kind in _STYLES else ""
+        arrow = ", arrowhead=normal, arrowsize=0.5" if line.kind in _DIRECTED else ""
+        facts = f"weight={line.strength:g}, penwidth={line.width:g}, tooltip={quoted(line.kind)}{style}{arrow}"
+        yield f"    {names[line.source]} -> {names[line.target]} [{facts}];"
+    yield "  }"
+
+
+def _nodes(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str], names: dict[str, str]) -> Iterator[str]:
+    for disc in panel.discs:
+        faint = "14" if disc.role == "domain" else "40"
+        look = f'fillcolor="{_COLOURS[disc.series]}{faint}", label={quoted(disc.name)}, tooltip={quoted(disc.value)}'
+        yield f"{names[disc.id]} [{_place(sheet, panel, disc.x, disc.y)}, {_size(2 * disc.r, 2 * disc.r)}, {look}];"
+    for index, box in enumerate(panel.boxes):
+        x, y = box.x + box.width / 2, box.y + box.height / 2
+        said = f"{box.name} – {box.value}"
+        look = f'shape=box, fillcolor="{_COLOURS[box.series]}60", tooltip={quoted(said)}'
+        label = f", label={quoted(box.name)}" if box.role == "tile" else ""
+        yield f"p{at}b{index} [{_place(sheet, panel, x, y)}, {_size(box.width, box.height)}, {look}{label}];"
+    for spot in panel.spots:
+        said = f'id={quoted("memory-" + spot.id)}, tooltip={quoted(texts.get(spot.id, ""))}'
+        look = f'fillcolor="{_COLOURS[spot.series]}", {said}'
+        yield f"{names[spot.id]} [{_place(sheet, panel, spot.x, spot.y)}, {_size(2 * spot.r, 2 * spot.r)}, {look}];"
+    for index, words in enumerate(panel.words):
+        if words.shown:
+            shift = {"start": words.room / 2, "end": -words.room / 2}.get(words.anchor, 0.0)
+            place = _place(sheet, panel, words.x + shift, words.y - words.size * 0.36)
+            look = f"shape=plaintext, style=solid, label={quoted(words.text)}, fontsize={words.size:g}"
+            yield f"p{at}w{index} [{place}, {_size(max(words.room, 1), words.size)}, {look}];"
+
+
+def _place(sheet: Sheet, panel: Panel, x: float, y: float) -> str:
+    """In points, from the lower left corner."""
+    return f'pos="{round(panel.x + x, 1):g},{round(sheet.height - panel.y - y, 1):g}"'
+
+
+def _size(wide: float, high: float) -> str:
+    return f"width={max(wide, 0.5) / _POINTS:.4f}, height={max(high, 0.5) / _POINTS:.4f}"

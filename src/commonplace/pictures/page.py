@@ -1,0 +1,3 @@
+from commonplace.pictures.sheet import Sheet
+def page(sheet: Sheet) -> str:
+    return ""

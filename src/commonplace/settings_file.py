@@ -1,0 +1,110 @@
+"""The settings file: flat keys of ours, or the chapters `transports` and `authentication`, as TOML or JSON."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from commonplace.domain.errors import Invalid
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_CHAPTERS = ("transports", "authentication")
+_MEANS = {
+    "transports.http.port": "http_port",
+    "transports.http.host": "http_host",
+    "transports.http.cors.allowed_origins": "cors_origins",
+    "transports.http.cors.allowed_methods": "cors_methods",
+    "transports.sse.port": "sse_port",
+    "transports.sse.host": "sse_host",
+    "transports.sse.max_connections": "sse_max_connections",
+    "transports.sse.heartbeat_interval": "sse_heartbeat",
+    "authentication.http.type": "auth",
+    "authentication.http.header": "api_key_header",
+    "authentication.http.jwt_secret": "jwt_secret",
+    "authentication.sse.timeout": "session_timeout",
+}
+_SWITCHES = {f"transports.{name}.enabled": name for name in ("stdio", "http", "sse")}
+_FIXED = {
+    "authentication.stdio.type": ("none", "whoever can start the process is its owner"),
+    "authentication.sse.type": ("session", "a credential opens a session, and every message to it shows it again"),
+}
+"""Keys with one value: saying it changes nothing, another one would promise what does not hold."""
+
+
+def from_file(path: Path, known: Iterable[str], environment: Mapping[str, str]) -> dict[str, Any]:
+    """The values of a file by the names of the settings."""
+    entries = _filled(_parsed(path), path, environment)
+    flat = {key.replace("-", "_"): value for key, value in entries.items() if key not in _CHAPTERS}
+    for name in flat:
+        _check_known(path, name, set(known) | set(_CHAPTERS))
+    chapters = _meant(path, {name: entries[name] for name in _CHAPTERS if name in entries})
+    if twice := flat.keys() & chapters.keys():
+        raise Invalid("config", f"{path} sets {sorted(twice)[0]!r} twice: by itself and in a chapter")
+    return flat | chapters
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        return dict(json.loads(text) if path.suffix == ".json" else tomllib.loads(text))
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise Invalid("config", f"{path} cannot be read as settings: {error}") from error
+
+
+def _filled(value: Any, path: Path, environment: Mapping[str, str]) -> Any:
+    """The same with every ${NAME} taken from the environment."""
+    if isinstance(value, dict):
+        return {key: _filled(entry, path, environment) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_filled(entry, path, environment) for entry in value]
+    if not isinstance(value, str):
+        return value
+
+    def taken(found: re.Match[str]) -> str:
+        if found[1] not in environment:
+            raise Invalid("config", f"{path} needs the environment variable {found[1]}, which is not set")
+        return environment[found[1]]
+
+    return _VARIABLE.sub(taken, value)
+
+
+def _meant(path: Path, chapters: Mapping[str, Any]) -> dict[str, Any]:
+    """What the chapters say, in settings of ours."""
+    leaves = dict(_leaves("", chapters))
+    for name in leaves:
+        _check_known(path, name, {*_MEANS, *_SWITCHES, *_FIXED})
+    for name, (only, why) in _FIXED.items():
+        if leaves.get(name, only) != only:
+            raise Invalid("config", f"{path}: {name} can only be {only!r}: {why}")
+    meant = {_MEANS[name]: value for name, value in leaves.items() if name in _MEANS}
+    if "transports" in chapters:
+        meant["transport"] = [name for name in ("stdio", "http", "sse") if _enabled(path, name, chapters["transports"])]
+    return meant
+
+
+def _enabled(path: Path, transport: str, chapter: Mapping[str, Any]) -> bool:
+    """A transport that is described is wanted, unless it says otherwise."""
+    wanted = chapter[transport].get("enabled", True) if transport in chapter else False
+    if not isinstance(wanted, bool):
+        raise Invalid("config", f"{path}: transports.{transport}.enabled must be true or false, not {wanted!r}")
+    return wanted
+
+
+def _leaves(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        yield prefix, value
+        return
+    for key, entry in value.items():
+        yield from _leaves(f"{prefix}.{key}" if prefix else key, entry)
+
+
+def _check_known(path: Path, name: str, known: set[str]) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, sorted(known), 1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise Invalid("config", f"{path} has an unknown setting {name!r}{hint}")

@@ -1,0 +1,220 @@
+"""Copies of the whole store in a folder of their own: the Vault port."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from commonplace.domain.backup import SUFFIX, Backup, Contents, backup_name
+from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound
+from commonplace.storage.sqlite.connection import connect, speaking_plainly
+from commonplace.storage.sqlite.copying import contents, copy, inspected, made, sync_names
+from commonplace.storage.sqlite.encryption import Form, form
+from commonplace.storage.sqlite.presence import present
+from commonplace.storage.sqlite.restoring import pour, replace
+from commonplace.storage.sqlite.store import FILE_NAME
+
+_ABANDONED_AFTER = 3600.0
+"""Seconds without a write."""
+
+
+class SqliteVault:
+    """The Vault port, over a folder. A backup is `NAME.db`, and `NAME.json` beside it says what it should be."""
+
+    def __init__(self, folder: Path, place: Path, key: str = "") -> None:
+        self._folder = folder
+        self._path = folder / FILE_NAME
+        self._place = place
+        self._key = key
+
+    @property
+    def location(self) -> str:
+        return str(self._place)
+
+    async def create(self, name: str, at: datetime) -> Backup:
+        return await asyncio.to_thread(self._create, backup_name(name), at)
+
+    async def backups(self) -> list[Backup]:
+        return await asyncio.to_thread(self._all)
+
+    async def has(self, name: str) -> bool:
+        return self._file(name).exists()
+
+    async def verify(self, name: str) -> Backup:
+        return await asyncio.to_thread(self.verified, backup_name(name), chain=True)
+
+    async def restore(self, name: str) -> Contents:
+        return await asyncio.to_thread(self._restored, backup_name(name))
+
+    async def replace(self, name: str, at: datetime) -> Path:
+        return await asyncio.to_thread(self._replaced, backup_name(name), at)
+
+    async def remove(self, name: str) -> None:
+        await asyncio.to_thread(self._remove, backup_name(name))
+
+    # Making
+
+    def _create(self, name: str, at: datetime) -> Backup:
+        file = self._file(name)
+        with speaking_plainly(self._place), present(self._folder):
+            self._make_place()
+            if os.path.lexists(file):
+                raise AlreadyExists("backup", name)
+            self._clear_away()
+            with self._unfinished(name) as unfinished:
+                return self._kept(unfinished, file, at, self._taken(unfinished))
+
+    def _taken(self, unfinished: Path) -> Contents:
+        """Copy what is there at this moment, whatever others write meanwhile, and read it back."""
+        with speaking_plainly(self._path), closing(connect(self._path, writable=False, key=self._key)) as live:
+            live.execute("BEGIN")
+            expected = contents(live)
+            copy(live, unfinished, self._key)
+        if inspected(unfinished, self._key) != expected:
+            raise BackupBroken(str(unfinished), "what was read back is not what was written")
+        return expected
+
+    def _kept(self, unfinished: Path, file: Path, at: datetime, found: Contents) -> Backup:
+        backup = Backup(file.stem, at, unfinished.stat().st_size, bool(self._key), _digest(unfinished), found)
+        _put(unfinished, file)
+        self._describe(backup)
+        sync_names(self._place)
+        return backup
+
+    def _describe(self, backup: Backup) -> None:
+        manifest = asdict(backup) | {"made_at": backup.made_at.isoformat()}
+        with self._unfinished(backup.name) as unfinished:
+            unfinished.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+            unfinished.replace(self._manifest(backup.name))
+
+    @contextmanager
+    def _unfinished(self, name: str) -> Iterator[Path]:
+        unfinished = made(self._place / f".{name}.{secrets.token_hex(4)}")
+        try:
+            yield unfinished
+        finally:
+            for file in self._place.glob(f"{unfinished.name}*"):  # SQLite puts its logs beside a file
+                file.unlink(missing_ok=True)
+
+    def _make_place(self) -> None:
+        if self._place.exists() and not self._place.is_dir():
+            raise Invalid("backup-dir", f"{self._place} is a file; choose a folder")
+        self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _clear_away(self) -> None:
+        """Remove what processes that were killed have left; one that still writes has written lately."""
+        for unfinished in self._place.glob(".*.????????*"):
+            with suppress(FileNotFoundError):
+                if unfinished.lstat().st_mtime < time.time() - _ABANDONED_AFTER:
+                    unfinished.unlink()
+
+    def describe_again(self, name: str) -> None:
+        """After a backup got another key: its bytes are others, what it holds is the same."""
+        file = self._found(name)
+        known = self._known(file)
+        digest = _digest(file)
+        if known.contents and digest != known.sha256 and inspected(file, self._key) == known.contents:
+            encrypted = form(file) is Form.ENCRYPTED
+            self._describe(Backup(name, known.made_at, file.stat().st_size, encrypted, digest, known.contents))
+
+    # Looking
+
+    def _file(self, name: str) -> Path:
+        return self._place / f"{backup_name(name)}{SUFFIX}"
+
+    def _manifest(self, name: str) -> Path:
+        return self._place / f"{name}.json"
+
+    def _found(self, name: str) -> Path:
+        """The file, if it lies in the folder itself and does not lead out of it."""
+        file = self._file(name)
+        if file.is_symlink() or not file.is_file():
+            raise NotFound("backup", name)
+        return file
+
+    def _all(self) -> list[Backup]:
+        files = [file for file in self._place.glob(f"*{SUFFIX}") if _is_backup(file)]
+        return sorted((self._known(file) for file in files), key=lambda backup: (backup.made_at, backup.name))
+
+    def _known(self, file: Path) -> Backup:
+        """What the manifest says, or what can be seen from outside."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            return _read_manifest(file.stem, json.loads(self._manifest(file.stem).read_text(encoding="utf-8")))
+        facts = file.stat()
+        made_at = datetime.fromtimestamp(facts.st_mtime, UTC)
+        return Backup(file.stem, made_at, facts.st_size, form(file) is Form.ENCRYPTED)
+
+    def verified(self, name: str, *, chain: bool = False) -> Backup:
+        """Its bytes, its pages and its figures are what they should be; with `chain` also every block."""
+        file = self._found(name)
+        known = self._known(file)
+        if known.sha256 and _digest(file) != known.sha256:
+            raise BackupBroken(str(file), "its bytes are not those that were written: the checksum differs")
+        found = inspected(file, self._key, chain=chain)
+        if known.contents and found != known.contents:
+            raise BackupBroken(str(file), "it does not hold what its manifest says")
+        return Backup(name, known.made_at, file.stat().st_size, known.encrypted, known.sha256, found)
+
+    # Putting back
+
+    def _restored(self, name: str) -> Contents:
+        self.verified(name)
+        with speaking_plainly(self._path), present(self._folder):
+            return pour(self._found(name), self._path, self._key)
+
+    def _replaced(self, name: str, at: datetime) -> Path:
+        """For a store that cannot be opened any more: its files are set aside, not removed."""
+        self.verified(name)
+        with speaking_plainly(self._path):
+            self._make_place()
+            aside = self._place / f"damaged-{at:%Y%m%d-%H%M%S}"
+            replace(self._found(name), self._path, self._key, aside)
+            return aside
+
+    def _remove(self, name: str) -> None:
+        file = self._found(name)
+        file.unlink(missing_ok=True)
+        self._manifest(name).unlink(missing_ok=True)
+
+
+def _is_backup(file: Path) -> bool:
+    try:
+        return backup_name(file.name) == file.stem and file.is_file() and not file.is_symlink()
+    except Invalid:
+        return False
+
+
+def _put(unfinished: Path, file: Path) -> None:
+    """Give it its name, unless another process was faster: then that one stays."""
+    try:
+        file.hardlink_to(unfinished)
+    except FileExistsError as taken:
+        raise AlreadyExists("backup", file.stem) from taken
+    except OSError:  # a file system that has no second names
+        unfinished.rename(file)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def _read_manifest(name: str, manifest: dict[str, Any]) -> Backup:
+    return Backup(
+        name=name,
+        made_at=datetime.fromisoformat(manifest["made_at"]),
+        bytes=int(manifest["bytes"]),
+        encrypted=bool(manifest["encrypted"]),
+        sha256=str(manifest["sha256"]),
+        contents=Contents(**manifest["contents"]),
+    )

@@ -1,0 +1,86 @@
+-- Collections: projects, sessions, and who may do what in them.
+
+-- fragment: collection
+c.number, c.id, c.kind, c.domain, c.name, c.owner, c.created_at, c.ends_at, c.metadata
+
+-- name: collection
+SELECT {collection} FROM collections AS c WHERE c.id = :id
+
+-- name: collection_numbered
+SELECT {collection} FROM collections AS c WHERE c.number = :number
+
+-- name: collections_of_kind
+SELECT {collection}
+FROM collections AS c
+WHERE c.kind = :kind AND c.number IN (SELECT value FROM json_each(:numbers))
+ORDER BY c.created_at DESC, c.number DESC
+
+-- name: ended_collections
+SELECT {collection} FROM collections AS c WHERE c.kind = :kind AND c.ends_at <= :now LIMIT :limit
+
+-- name: global_collection
+SELECT number FROM collections WHERE kind = 'global' ORDER BY number LIMIT 1
+
+-- name: describe_collection
+UPDATE collections SET name = :name, metadata = :metadata, ends_at = :ends_at WHERE number = :number
+
+-- name: remove_collection
+DELETE FROM collections WHERE number = :number
+
+-- name: members
+SELECT u.id, u.name, g.access, 0, g.created_at
+FROM grants AS g
+JOIN users AS u ON u.id = g.subject
+WHERE g.collection = :number AND g.subject_kind = 'user'
+UNION ALL
+SELECT u.id, u.name, 'admin', 1, c.created_at
+FROM collections AS c
+JOIN users AS u ON u.id = c.owner
+WHERE c.number = :number
+ORDER BY 4 DESC, 5, 2
+
+-- name: ungrant
+DELETE FROM grants WHERE collection = :collection AND subject_kind = 'user' AND subject = :user
+
+-- name: sizes
+SELECT collection, count(*)
+FROM memories AS m
+WHERE collection IN (SELECT value FROM json_each(:numbers))
+AND NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number AND e.ends_at <= :now)
+GROUP BY collection
+
+-- name: numbers_within
+SELECT number FROM memories WHERE collection = :collection AND number > :after ORDER BY number LIMIT :limit
+
+-- name: move_memory
+UPDATE memories SET collection = :collection WHERE number = :number
+
+-- name: current_session
+SELECT {collection}
+FROM current_sessions AS s
+JOIN collections AS c ON c.number = s.collection
+WHERE s.user = :user AND s.credential = :credential
+
+-- name: set_current_session
+INSERT INTO current_sessions (user, credential, collection) VALUES (:user, :credential, :collection)
+ON CONFLICT (user, credential) DO UPDATE SET collection = excluded.collection
+
+-- name: breakdown
+SELECT c.domain, m.category, count(*), sum(m.importance), min(m.created_at), max(m.created_at), sum(coalesce(u.count, 0))
+FROM memories AS m
+JOIN collections AS c ON c.number = m.collection
+LEFT JOIN uses AS u ON u.memory = m.number
+WHERE m.collection IN (SELECT value FROM json_each(:collections))
+AND NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number AND e.ends_at <= :now)
+GROUP BY c.domain, m.category
+ORDER BY count(*) DESC, m.category
+
+-- name: tag_counts
+SELECT t.tag, count(*)
+FROM tags AS t
+JOIN memories AS m ON m.number = t.memory
+WHERE m.collection IN (SELECT value FROM json_each(:collections))
+AND NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number AND e.ends_at <= :now)
+GROUP BY t.tag
+ORDER BY count(*) DESC, t.tag
+LIMIT :limit

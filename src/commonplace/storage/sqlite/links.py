@@ -1,0 +1,63 @@
+"""Links in SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from commonplace.domain.filter import Filter
+from commonplace.domain.identifiers import MemoryId, UserId
+from commonplace.domain.link import Link, LinkKind, Tie
+from commonplace.storage.sqlite import rows
+from commonplace.storage.sqlite.statements import Row, Statements
+
+
+class SqliteLinkReading(Statements):
+    """The LinkReading port."""
+
+    def of(self, memory: MemoryId) -> Sequence[Link]:
+        return [_link(row) for row in self._all("links_of", id=memory)]
+
+    def near(self, number: int, among: Filter, limit: int) -> Sequence[Tie]:
+        found = self._all("links_from", number=number, limit=limit, **rows.seen_bindings(among))
+        return [_tie(row) for row in found]
+
+    def among(self, numbers: Iterable[int], limit: int) -> Sequence[Link]:
+        return [_link(row) for row in self._all("links_among", numbers=rows.numbers_json(numbers), limit=limit)]
+
+    def counts(self, collections: frozenset[int]) -> Mapping[str, int]:
+        return dict(self._all("link_counts", collections=rows.numbers_json(sorted(collections))))
+
+    def latest_by(self, user: UserId, since: datetime, among: Filter, limit: int) -> Sequence[tuple[int, datetime]]:
+        found = self._all("latest_by", user=user, since=rows.micros(since), limit=limit, **rows.seen_bindings(among))
+        return [(row[0], rows.moment(row[1])) for row in found]
+
+
+class SqliteLinkWriting(SqliteLinkReading):
+    """The LinkWriting port."""
+
+    def add(self, link: Link) -> None:
+        at = rows.micros(link.created_at)
+        kind, strength = link.kind.value, link.strength
+        self._do("add_link", source=link.source, target=link.target, kind=kind, strength=strength, at=at)
+
+    def remove(self, source: MemoryId, target: MemoryId, kind: LinkKind | None) -> int:
+        self._do("unlink", source=source, target=target, kind=None if kind is None else kind.value)
+        return self._connection.changes()
+
+    def strengthen(self, one: int, other: int, share: float, at: datetime) -> None:
+        self._do("strengthen", one=one, other=other, share=share, at=rows.micros(at))
+
+    def drop_faded(self, least: float, before: datetime) -> int:
+        self._do("faded", least=least, before=rows.micros(before))
+        return self._connection.changes()
+
+
+def _link(row: Row) -> Link:
+    source, target, kind, strength, created_at, used_at = row
+    used = rows.maybe_moment(used_at)
+    return Link(MemoryId(source), MemoryId(target), LinkKind(kind), strength, rows.moment(created_at), used)
+
+
+def _tie(row: Row) -> Tie:
+    return Tie(row[0], LinkKind(row[1]), row[2], rows.moment(row[3]), rows.maybe_moment(row[4]))
