@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from commonplace.bootstrap import DIALECTS
+from commonplace.bootstrap import DIALECTS, dialect_named
 from commonplace.cli import main
 from commonplace.dialects._dialect import Dialect, Tool
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "reference"
 
 def pages() -> dict[str, str]:
     """Every generated page by file name."""
-    return {"serve.md": serve_page()} | {f"{name}.md": dialect_page(dialect) for name, dialect in DIALECTS.items()}
+    return {"serve.md": serve_page()} | {f"{name}.md": dialect_page(dialect_named(name)) for name in DIALECTS}
 
 
 def serve_page() -> str:

@@ -57,7 +57,6 @@ def test_every_setting_has_an_environment_twin(field: "dataclasses.Field[object]
         ("http_port", "70000"),
         ("ttl_short", "59"),
         ("ttl_short", "90000"),
-        ("embedder", "crystal-ball"),
         ("embedder_dimensions", "2049"),
         ("timezone", "Mars/Olympus"),
         ("read_only", "perhaps"),

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from commonplace import plugins
 from commonplace.dialects._dialect import Dialect
-from commonplace.dialects.assoc import assoc
-from commonplace.dialects.greeum import greeum
-from commonplace.dialects.nocturne import nocturne
 from commonplace.domain.arrival import Arrival
 from commonplace.domain.errors import Invalid
 from commonplace.engine import Engine, assemble
 from commonplace.engine.backups import Rhythm
+from commonplace.models.sentences import SentenceSummariser
 from commonplace.models.use import UniversalSentenceEncoder
-from commonplace.ports import Clock, Embedder, Store
-from commonplace.settings import Settings
+from commonplace.ports import Clock, Embedder, Store, Summariser
+from commonplace.settings import EMBEDDERS, Settings
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
 if TYPE_CHECKING:
     from commonplace.storage.sqlite.rekeying import Rekeyed
 
-DIALECTS: Mapping[str, Dialect] = {"assoc": assoc, "greeum": greeum, "nocturne": nocturne}
+DIALECTS = ("assoc", "greeum", "nocturne")
+"""Those that come with the house; packages may add others."""
 
 _OPENAI_URL = "https://api.openai.com/v1"
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"
@@ -76,7 +76,26 @@ def embedder(settings: Settings) -> Embedder:
             from commonplace.models.local import FastEmbed
 
             return FastEmbed(model or "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2")
-    return UniversalSentenceEncoder()
+        case "use":
+            return UniversalSentenceEncoder()
+    make = plugins.plugin(plugins.EMBEDDERS, settings.embedder)
+    if make is None:
+        known = ", ".join((*EMBEDDERS, *plugins.names(plugins.EMBEDDERS)))
+        raise Invalid("embedder", f"{settings.embedder!r} is not one of {known}")
+    made: Embedder = make(settings)
+    return made
+
+
+def summariser(settings: Settings) -> Summariser:
+    """The chosen summariser; the built-in one takes a text's own sentences."""
+    if settings.summariser == "sentences":
+        return SentenceSummariser()
+    make = plugins.plugin(plugins.SUMMARISERS, settings.summariser)
+    if make is None:
+        known = ", ".join(("sentences", *plugins.names(plugins.SUMMARISERS)))
+        raise Invalid("summariser", f"{settings.summariser!r} is not one of {known}")
+    made: Summariser = make(settings)
+    return made
 
 
 def build(
@@ -97,6 +116,7 @@ def build(
         model,
         clock or SystemClock(),
         zone or settings.zone,
+        summariser(settings),
         settings.owner_key,
         vault=SqliteVault(settings.folder, settings.backup_folder, key),
         rhythm=rhythm,
@@ -150,14 +170,31 @@ def has_store(settings: Settings) -> bool:
 
 
 def dialect_named(name: str) -> Dialect:
-    if name not in DIALECTS:
-        raise Invalid("dialect", f"{name!r} is not one of {', '.join(DIALECTS)}")
-    return DIALECTS[name]
+    """Loaded when it is asked for: a server on stdio needs only one."""
+    if name in DIALECTS:
+        found: Dialect = getattr(import_module(f"commonplace.dialects.{name}"), name)
+        return found
+    added = plugins.plugin(plugins.DIALECTS, name)
+    if not isinstance(added, Dialect):
+        raise Invalid("dialect", f"{name!r} is not one of {', '.join(dialect_names())}")
+    return added
+
+
+def dialect_names() -> list[str]:
+    return [*DIALECTS, *(name for name in plugins.names(plugins.DIALECTS) if name not in DIALECTS)]
+
+
+def chosen_dialects(settings: Settings) -> dict[str, Dialect]:
+    """Over HTTP every dialect has an address; elsewhere the chosen one is all there is."""
+    names = dialect_names() if "http" in settings.transport else [settings.dialect]
+    return {name: dialect_named(name) for name in names}
 
 
 def check_tool_names(settings: Settings) -> None:
     """A misspelt tool in --tools would silently hide everything."""
-    known = {name for dialect in DIALECTS.values() for name in dialect.tools}
+    if not (settings.tools or settings.exclude_tools):
+        return
+    known = {tool for name in dialect_names() for tool in dialect_named(name).tools}
     for option, names in (("tools", settings.tools), ("exclude-tools", settings.exclude_tools)):
         for name in names:
             if name not in known:

@@ -60,6 +60,15 @@ class Embedder(Protocol):
         ...
 
 
+class Summariser(Protocol):
+    """Makes a long text short."""
+
+    @property
+    def name(self) -> str: ...
+
+    def summarise(self, text: str, most_chars: int) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Prints:
     """What is derived from a text and written with it."""

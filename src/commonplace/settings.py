@@ -135,6 +135,9 @@ class Settings:
     embedder_key: str = _setting("", "the key for that endpoint (OPENAI_API_KEY serves too)", secret=True)
     embedder_dimensions: int = _setting(0, "ask the endpoint for vectors of this length, at most 2048", metavar="N")
     embedder_timeout: float = _setting(20.0, "seconds to wait for the endpoint", metavar="S")
+    summariser: str = _setting(
+        "sentences", "what makes summaries: sentences (a text's own, no model) or what a package adds", metavar="NAME"
+    )
     ttl_short: int = _setting(3600, "greeum: seconds a short-term memory of type short lives", metavar="S")
     ttl_medium: int = _setting(86400, "greeum: the same for type medium", metavar="S")
     ttl_long: int = _setting(604800, "greeum: the same for type long", metavar="S")
@@ -239,7 +242,6 @@ def _read_switch(value: Any) -> bool:
 
 def _checked(settings: Settings) -> Settings:
     _one_of("transport", settings.transport, TRANSPORTS)
-    _one_of("embedder", (settings.embedder,), EMBEDDERS)
     _one_of("log-level", (settings.log_level,), ("debug", "info", "warning", "error"))
     for name in ("http_port", "sse_port"):
         _in_range(name, getattr(settings, name), 1, 65535)

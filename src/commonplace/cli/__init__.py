@@ -131,14 +131,14 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 async def _serving(settings: Settings) -> None:
-    from commonplace.bootstrap import DIALECTS, build
+    from commonplace.bootstrap import build, chosen_dialects
     from commonplace.transports.mcp import DialectServer
     from commonplace.transports.serving import serve
     from commonplace.welcome import welcome
 
     engine = build(settings)
     try:
-        dialects = {name: DialectServer(dialect, engine, settings) for name, dialect in DIALECTS.items()}
+        dialects = {n: DialectServer(one, engine, settings) for n, one in chosen_dialects(settings).items()}
 
         async def ready() -> None:
             if set(settings.transport) & {"http", "sse"}:

@@ -298,9 +298,7 @@ class Dialect:
         return {
             name: tool
             for name, tool in self.tools.items()
-            if name in chosen
-            and name not in settings.exclude_tools
-            and not (settings.read_only and tool.act.changes)
+            if name in chosen and name not in settings.exclude_tools and not (settings.read_only and tool.act.changes)
         }
 
 

@@ -23,10 +23,11 @@ from commonplace.engine.memories import Memories
 from commonplace.engine.paths import Paths
 from commonplace.engine.recall import Recall
 from commonplace.engine.sight import Sight
+from commonplace.engine.summaries import Summaries
 from commonplace.engine.undo import Undo
 from commonplace.engine.upkeep import Upkeep
 from commonplace.engine.views import Views
-from commonplace.ports import Clock, Embedder, Store, Vault
+from commonplace.ports import Clock, Embedder, Store, Summariser, Vault
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +51,7 @@ class Engine:
     collections: Collections
     links: Links
     archive: Archive
+    summaries: Summaries
     views: Views
     cleaning: Cleaning
     chain: Chain
@@ -72,6 +74,7 @@ def assemble(
     embedder: Embedder,
     clock: Clock,
     zone: ZoneInfo,
+    summariser: Summariser,
     owner_key: str = "",
     *,
     vault: Vault | None = None,
@@ -103,6 +106,7 @@ def assemble(
         views=Views(store, memories, links, embedding, clock),
         cleaning=Cleaning(store, memories, collections, links, clock),
         archive=Archive(store, memories, embedding, clock),
+        summaries=Summaries(summariser),
         chain=Chain(store),
         events=Events(store),
         backups=backups,

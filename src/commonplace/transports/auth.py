@@ -1,55 +1,101 @@
-"""From a request to who sent it: Bearer or X-API-Key, looked up every time, so that revoking works at once."""
+"""From a request to who sent it: a key or a JWT, looked at every time, so that revoking works at once."""
 
 from __future__ import annotations
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from commonplace.domain.access import Actor
-from commonplace.domain.errors import CommonplaceError, Unauthenticated
+from commonplace.domain.errors import CommonplaceError, Forbidden, Unauthenticated
 from commonplace.engine import Engine
+from commonplace.settings import Settings
+from commonplace.transports.limits import Limits, too_many
 from commonplace.transports.mcp import ACTOR
+from commonplace.transports.oauth import challenge
+from commonplace.transports.tokens import Tokens
+
+_PARTS_OF_A_JWT = 3
+
+
+class Credentials:
+    """What opens the door: keys of the store, and JWTs where the settings say so."""
+
+    def __init__(self, engine: Engine, settings: Settings, tokens: Tokens | None) -> None:
+        self._engine = engine
+        self._header = settings.api_key_header.lower()
+        self._keys = settings.auth == "api_key"
+        self._tokens = tokens
+
+    def shown(self, connection: HTTPConnection) -> tuple[str, bool]:
+        """The credential of a request, empty where there is none, and whether it may be a JWT."""
+        scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            return token.strip(), len(token.split(".")) == _PARTS_OF_A_JWT
+        return connection.headers.get(self._header, "").strip(), False
+
+    async def actor(self, credential: str, may_be_jwt: bool) -> Actor:
+        if self._tokens and may_be_jwt:
+            try:
+                return await self._tokens.actor(credential)
+            except Unauthenticated:
+                if not self._keys:
+                    raise
+        if not self._keys:
+            raise Unauthenticated
+        return await self._engine.access.authenticate(credential)
 
 
 class Authenticated:
-    """Lets a request through with its actor, or answers 401."""
+    """Lets a request through with its actor, or says why not."""
 
-    def __init__(self, app: ASGIApp, engine: Engine) -> None:
+    def __init__(self, app: ASGIApp, credentials: Credentials, limits: Limits, settings: Settings, base: str) -> None:
         self._app = app
-        self._engine = engine
+        self._credentials = credentials
+        self._limits = limits
+        self._settings = settings
+        self._base = base
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            key = _key(HTTPConnection(scope))
-            actor = await self._engine.access.authenticate(key)
-        except Unauthenticated as error:
-            await _refused(error, 401)(scope, receive, send)
+        admitted = await self.admitted(HTTPConnection(scope))
+        if isinstance(admitted, Response):
+            await admitted(scope, receive, send)
             return
-        except CommonplaceError as error:
-            await _refused(error, 503)(scope, receive, send)
-            return
-        scope[ACTOR] = actor
+        scope[ACTOR] = admitted
         # The SDK ties a session to the principal that opened it by this entry.
-        scope["user"] = AuthenticatedUser(_token(actor))
+        scope["user"] = AuthenticatedUser(_token(admitted))
         await self._app(scope, receive, send)
 
+    async def admitted(self, connection: HTTPConnection) -> Actor | Response:
+        """Who it is, or the answer to whoever it is not."""
+        path = connection.scope["path"]
+        credential, may_be_jwt = self._credentials.shown(connection)
+        if not credential:
+            return self._refused(Unauthenticated(), 401, path)
+        address = self._limits.addresses.of(connection.scope)
+        # Not even looked at: else the limit would slow down guessing only where it guesses wrong.
+        if wait := self._limits.failures.wait(address):
+            return too_many(wait)
+        try:
+            actor = await self._credentials.actor(credential, may_be_jwt)
+        except Unauthenticated as error:
+            self._limits.failures.take(address)
+            return self._refused(error, 401, path, "invalid_token")
+        except Forbidden as error:
+            return self._refused(error, 403, path, "insufficient_scope")
+        except CommonplaceError as error:
+            return self._refused(error, 503, path)
+        wait = self._limits.users.take(actor.user)
+        return too_many(wait) if wait else actor
 
-def _key(connection: HTTPConnection) -> str:
-    scheme, _, token = connection.headers.get("authorization", "").partition(" ")
-    key = token.strip() if scheme.lower() == "bearer" else connection.headers.get("x-api-key", "").strip()
-    if not key:
-        raise Unauthenticated
-    return key
+    def _refused(self, error: CommonplaceError, status: int, path: str, reason: str = "") -> JSONResponse:
+        headers = {}
+        if status in (401, 403):
+            headers["WWW-Authenticate"] = challenge(self._settings, self._base, path, reason)
+        return JSONResponse({"error": error.message, "remedy": error.remedy}, status, headers)
 
 
 def _token(actor: Actor) -> AccessToken:
     return AccessToken(token="", client_id=actor.credential, scopes=sorted(actor.permissions), subject=actor.user)
-
-
-def _refused(error: CommonplaceError, status: int) -> JSONResponse:
-    headers = {"WWW-Authenticate": 'Bearer realm="commonplace"'} if status == 401 else None
-    body = {"error": error.message, "remedy": error.remedy}
-    return JSONResponse(body, status, headers)

@@ -15,7 +15,6 @@ from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Change, Draft
 from commonplace.engine.recall import Question
 from commonplace.language.importance import importance as judged
-from commonplace.language.summary import summary
 
 LIMIT, THRESHOLD, DEPTH = 10, 0.7, 2
 
@@ -118,7 +117,7 @@ async def search(
     results = bounded([found(hit) for hit in recalled.hits])
     data: dict[str, Any] = {"results": results, "count": len(results), "query": query}
     if summarize:
-        data["summary"] = summary("\n".join(hit.memory.content for hit in recalled.hits))
+        data["summary"] = await call.engine.summaries.of(hit.memory.content for hit in recalled.hits)
     note = f" (意味検索は使えません: {recalled.lexical_only})" if recalled.lexical_only else ""
     return Done(data, f"{len(results)}件の記憶が見つかりました{note}")
 
@@ -129,7 +128,7 @@ async def get(call: Call, *, memory_id: str, summarize: bool = False) -> Done:
     call.engine.recall.used(kept)
     data = whole(kept)
     if summarize:
-        data["summary"] = summary(kept.content)
+        data["summary"] = await call.engine.summaries.of([kept.content])
     return Done(data, "記憶を取得しました")
 
 
@@ -149,7 +148,7 @@ async def get_related(
     listed = bounded([related(one) for one in close])
     data: dict[str, Any] = {"related_memories": listed, "count": len(listed), "source_memory_id": str(source)}
     if summarize:
-        data["summary"] = summary("\n".join(one.memory.content for one in close))
+        data["summary"] = await call.engine.summaries.of(one.memory.content for one in close)
     return Done(data, f"{len(listed)}件の関連記憶が見つかりました")
 
 

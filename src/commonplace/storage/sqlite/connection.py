@@ -22,6 +22,8 @@ PATIENCE_MS = 60_000
 """How long a process waits for another one's write. Writes last milliseconds; this is for a stopped process."""
 
 _LOCKLESS = "unix-none"
+_DECIPHERING = "multipleciphers-"
+"""Before the name of a way to reach files, this makes another one that deciphers on the way."""
 
 _KINDS: tuple[tuple[tuple[type[Exception], ...], type[StoreFailed]], ...] = (
     ((apsw.FullError,), StoreFull),
@@ -138,7 +140,8 @@ def connect_frozen(path: Path, key: str = "") -> apsw.Connection:
     if frozen:
         connection = apsw.Connection(f"{path.absolute().as_uri()}?immutable=1", flags=flags)
     else:
-        connection = apsw.Connection(path.absolute().as_uri(), flags=flags, vfs=_LOCKLESS)
+        vfs = _DECIPHERING + _LOCKLESS if key else _LOCKLESS
+        connection = apsw.Connection(path.absolute().as_uri(), flags=flags, vfs=vfs)
     unlock(connection, path, key)
     if not frozen:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
