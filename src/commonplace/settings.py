@@ -23,6 +23,8 @@ _BORROWED = {
 }
 """Variables that users of other programs have set already; our own names come first."""
 TRANSPORTS = ("stdio", "http", "sse")
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+"""Addresses to listen on that no client can name, and what reaches them from this machine."""
 AUTHS = ("api_key", "jwt")
 TLS_VERSIONS = ("1.3", "1.2")
 SHORTEST_SECRET = 32
@@ -167,6 +169,14 @@ class Settings:
         """The address and port of http or sse."""
         host, port = (self.http_host, self.http_port) if transport == "http" else (self.sse_host, self.sse_port)
         return host or self.host, port
+
+    def base_url(self, transport: str) -> str:
+        """How a client reaches http or sse, without a path."""
+        if self.public_url:
+            return self.public_url.rstrip("/")
+        host, port = self.listens_on(transport)
+        reached = _EVERYWHERE.get(host, host)
+        return f"{'https' if self.tls_cert else 'http'}://{f'[{reached}]' if ':' in reached else reached}:{port}"
 
 
 def settings_from(

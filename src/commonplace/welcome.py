@@ -8,8 +8,7 @@ from commonplace.settings import Settings
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SHORT_KEY = 16
-_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
-"""Addresses to listen on that no client can name, and what reaches them from this machine."""
+_PATHS = {"http": "/mcp", "sse": "/sse"}
 
 
 def welcome(settings: Settings, key: str | None) -> str:
@@ -21,7 +20,8 @@ def welcome(settings: Settings, key: str | None) -> str:
         lines.append("\n  Owner key: the one in COMMONPLACE_OWNER_KEY.")
     else:
         lines.append("\n  Use the owner key of the first start, or make one: commonplace keys create NAME")
-    if settings.host not in LOOPBACK and not settings.allowed_hosts:
+    hosts = {settings.listens_on(name)[0] for name in _PATHS if name in settings.transport}
+    if not hosts <= set(LOOPBACK) and not settings.allowed_hosts:
         lines.append("\n  Only requests to localhost are answered: name your hosts with --allowed-hosts.")
     if 0 < len(settings.owner_key) < SHORT_KEY:
         lines.append("\n  The owner key is short: anyone who can reach this port may guess it.")
@@ -31,14 +31,7 @@ def welcome(settings: Settings, key: str | None) -> str:
 
 
 def _addresses(settings: Settings) -> dict[str, str]:
-    reached = _EVERYWHERE.get(settings.host, settings.host)
-    host = f"[{reached}]" if ":" in reached else reached
-    found = {}
-    if "http" in settings.transport:
-        found["http"] = f"http://{host}:{settings.http_port}/mcp"
-    if "sse" in settings.transport:
-        found["sse"] = f"http://{host}:{settings.sse_port}/sse"
-    return found
+    return {name: settings.base_url(name) + path for name, path in _PATHS.items() if name in settings.transport}
 
 
 def _claude_line(kind: str, url: str, key: str) -> str:

@@ -72,6 +72,14 @@ class Prose(str):
     """An answer that is nothing but text: it is sent as it is, without an object beside it."""
 
     __slots__ = ()
+    mime_type = "text/plain"
+
+
+class AppPage(Prose):
+    """A page that hosts with MCP Apps show beside a tool's answer."""
+
+    __slots__ = ()
+    mime_type = "text/html;profile=mcp-app"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +181,10 @@ class Resource:
 
     @property
     def mime_type(self) -> str:
-        return "text/plain" if get_type_hints(self.function).get("return") is Prose else "application/json"
+        answers = get_type_hints(self.function).get("return")
+        if isinstance(answers, type) and issubclass(answers, Prose):
+            return answers.mime_type
+        return "application/json"
 
     @property
     def is_template(self) -> bool:
@@ -241,6 +252,8 @@ class Dialect:
     tools: dict[str, Tool] = field(default_factory=dict)
     resources: list[Resource] = field(default_factory=list)
     shelf: Shelf | None = None
+    apps: dict[str, str] = field(default_factory=dict)
+    """The address of the page that shows a tool's answer, by the tool's name."""
 
     def reads(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         return self._tool(Act.READS, function)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from commonplace.pictures import bars, series
 from commonplace.pictures.calendar import stretches
-from commonplace.pictures.lettering import cut, width, wrap
+from commonplace.pictures.lettering import ELLIPSIS, cut, width, wrap
 from commonplace.pictures.sheet import COLUMN, Box, Panel, Shape, Words, near
 from commonplace.pictures.snapshot import Snapshot
 from commonplace.pictures.treemap import Part, divided
@@ -58,6 +58,8 @@ def _tile_words(part: Part, row: bars.Row, value: str) -> list[Words]:
     x, y, wide, high = part
     room, size = wide - 18, 14.0 if wide * high > 12000 else 12.0
     lines = wrap(row.name, room, size, 2 if high > 64 else 1) if room > 24 and high > 24 else []
+    if lines and lines[-1].endswith(ELLIPSIS) and width(lines[-1]) < 3:
+        lines = []
     texts = [
         Words(near(x + 10), near(y + 8 + size + at * size * 1.25), line, size, "strong", "start", near(width(line, size)))
         for at, line in enumerate(lines)

@@ -8,8 +8,8 @@ from datetime import UTC
 
 from commonplace.domain.errors import Invalid
 from commonplace.pictures import categories, domains, ego, memory_map, series, stats, timeline
-from commonplace.pictures.lettering import cut, width
-from commonplace.pictures.sheet import FULL, MARGIN, Panel, Series, Sheet, Words, arranged, near
+from commonplace.pictures.lettering import cut, width, wrap
+from commonplace.pictures.sheet import COLUMN, FULL, MARGIN, Panel, Series, Sheet, Words, arranged, near
 from commonplace.pictures.snapshot import Dot, Snapshot, tidied
 from commonplace.pictures.wording import Wording
 
@@ -73,6 +73,8 @@ def _sheet(
 ) -> Sheet:
     rows = max((place[1] for place in legend_places(legend, kinds, words)), default=-1) + 1
     placed, height = arranged(panels, _HEAD + rows * _LEGEND_STEP + (8 if rows else 0))
+    if not snapshot.dots:
+        placed = tuple(replace(panel, x=near((FULL - panel.width) / 2 + MARGIN)) for panel in placed)
     shown = {spot.id for panel in placed for spot in panel.spots}
     dots = [dot for dot in snapshot.dots if dot.id in shown]
     cards = tuple(series.card(dot, snapshot, words, series.glimpse(len(dots))) for dot in sorted(dots, key=_age))
@@ -120,8 +122,10 @@ def _empty(snapshot: Snapshot, words: Wording) -> Panel:
     ranged = snapshot.total > 0
     title = words("empty_range" if ranged else "empty")
     hint = words("empty_range_hint", n=snapshot.total) if ranged else words("empty_hint")
-    texts = (
-        Words(FULL / 2, 232, title, 20, "strong", "middle", near(width(title, 20))),
-        Words(FULL / 2, 260, hint, 13, "faint", "middle", near(width(hint, 13))),
-    )
-    return Panel("empty", "", FULL, 340.0, words=texts)
+    said = [(line, 18.0, "strong") for line in wrap(title, COLUMN - 40, 18, 2)]
+    said += [(line, 13.0, "faint") for line in wrap(hint, COLUMN - 40, 13, 3)]
+    texts, y = [], 196.0
+    for text, size, role in said:
+        texts.append(Words(COLUMN / 2, near(y), text, size, role, "middle", near(width(text, size))))
+        y += size * 1.5
+    return Panel("empty", "", COLUMN, 300.0, words=tuple(texts))

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 ELLIPSIS = "…"
 _BLANK = re.compile(r"\s+")
@@ -27,7 +28,10 @@ _USUAL = re.compile(
 
 def clean(text: str) -> str:
     """One line of what can be seen, in the order in which it was written."""
-    text = _FORBIDDEN.sub("\ufffd", text[:_LONGEST])
+    text = text[:_LONGEST]
+    if text.isascii() and text.isprintable() and "  " not in text:
+        return text.strip()
+    text = _FORBIDDEN.sub("\ufffd", text)
     text = _UNSEEN.sub("", _CONTROLS.sub(" ", text))
     return _TOWERS.sub(r"\1", _BLANK.sub(" ", text)).strip()
 
@@ -37,6 +41,7 @@ def width(text: str, size: float = 1.0) -> float:
     return size * sum(map(_advance, text))
 
 
+@lru_cache(maxsize=8192)
 def _advance(letter: str) -> float:
     if letter in _NARROW:
         return 0.4

@@ -9,7 +9,7 @@ from math import cos, hypot, pi, sin, sqrt
 Circle = tuple[float, float, float]
 _TURN = pi * (3 - sqrt(5))
 """The angle of sunflower seeds."""
-_PUSHES, _BESIDE = 120, 8
+_PUSHES, _BESIDE = 100, 6
 
 
 def packed(radii: Sequence[float], gap: float = 0.0, flat: float = 1.0) -> list[Circle]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Ints = NDArray[np.intp]
 
-AXES, NEIGHBOURS, EPOCHS, STRANGERS = 24, 12, 140, 5
+AXES, NEIGHBOURS, EPOCHS, STRANGERS = 24, 10, 110, 4
 BY_RANK = 0.5
 _BLOCK = 1024
 

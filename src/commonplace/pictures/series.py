@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 
 from commonplace.pictures.lettering import clean, cut
 from commonplace.pictures.sheet import OTHER, Card, Series
@@ -28,11 +29,16 @@ class Colouring:
 
 
 def category(dot: Dot, words: Wording) -> str:
-    return cut(dot.category[:200], _NAME) or words("none")
+    return _name(dot.category[:200]) or words("none")
 
 
 def domain(dot: Dot) -> str:
-    return cut(dot.domain[:200], _NAME) or "?"
+    return _name(dot.domain[:200]) or "?"
+
+
+@lru_cache(maxsize=4096)
+def _name(text: str) -> str:
+    return cut(text, _NAME)
 
 
 def kind(tie: Tie) -> str:

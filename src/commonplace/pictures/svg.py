@@ -173,7 +173,7 @@ def _words(words: Words) -> str:
 
 
 def _book(panel: Panel) -> str:
-    x, y = panel.width / 2, 112
+    x, y = panel.width / 2, 84
     pages = f"M{n(x)} {y}c-18-16-48-20-78-14v72c30-6 60-2 78 14c18-16 48-20 78-14v-72c-30-6-60-2-78 14zv72"
     lines = "".join(
         f"M{n(x - 64)} {y + dy}c16-2 34 0 48 6M{n(x + 16)} {y + dy + 6}c14-6 32-8 48-6" for dy in (6, 22, 38)

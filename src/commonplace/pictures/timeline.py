@@ -88,7 +88,7 @@ def _founded(columns: _Columns, most: int) -> _Columns:
         cell -= 0.2
     cell = max(cell, _SMALLEST)
     rows = min(-(-most // _across(most, columns.wide, cell)), int(high / cell))
-    return replace(columns, cell=cell, base=near(_TOP + min(max(rows * cell + 30, 110.0), _HIGH)))
+    return replace(columns, cell=cell, base=near(_TOP + min(max(rows * cell + 24, 70.0), _HIGH)))
 
 
 def _across(count: int, wide: float, cell: float) -> int:

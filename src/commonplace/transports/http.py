@@ -2,63 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 
-from mcp.server.runner import serve_dual_era_loop
-from mcp.server.sse import SseServerTransport
+from mcp.server.streamable_http import EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from commonplace import __version__
+from commonplace.domain.access import Permission
+from commonplace.domain.errors import Forbidden
 from commonplace.engine import Engine
 from commonplace.settings import Settings
-from commonplace.transports.auth import Authenticated
+from commonplace.transports import cors, sse
+from commonplace.transports.auth import Authenticated, Credentials
+from commonplace.transports.backlog import Backlog, Room
+from commonplace.transports.limits import Limited, Limits
 from commonplace.transports.mcp import DialectServer
+from commonplace.transports.metrics import Figures
+from commonplace.transports.oauth import audiences, metadata_routes
+from commonplace.transports.tokens import tokens
 
-LARGEST_BODY = 16 * 1024 * 1024
-"""A memory of 1 MB, every character escaped, with room to spare."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-def http_app(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings) -> ASGIApp:
-    """`/mcp` is the chosen dialect, `/mcp/NAME` and `/NAME/mcp` each of them."""
-    managers = {name: _manager(dialect) for name, dialect in dialects.items()}
-    endpoints = {name: Authenticated(manager.handle_request, engine) for name, manager in managers.items()}
-    routes = [Route("/health", _health), Route("/mcp", endpoint=endpoints[settings.dialect])]
-    for name, endpoint in endpoints.items():
-        routes += [Route(f"/mcp/{name}", endpoint=endpoint), Route(f"/{name}/mcp", endpoint=endpoint)]
+class Front:
+    """What both ports share: who is let in, how often, and what is counted."""
 
-    @asynccontextmanager
-    async def running(app: Starlette) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            for manager in managers.values():
-                await stack.enter_async_context(manager.run())
-            yield
+    def __init__(self, dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings) -> None:
+        self._dialects = dialects
+        self._settings = settings
+        self._limits = Limits.of(settings)
+        self._figures = Figures(engine)
+        for dialect in dialects.values():
+            dialect.watchers.append(self._figures.note)
+        bases = [settings.base_url(transport) for transport in ("http", "sse")]
+        trusted = tokens(engine.access, settings, audiences(settings, bases, [*self._paths(), sse.PATH]))
+        self._credentials = Credentials(engine, settings, trusted)
 
-    return Guard(Starlette(routes=routes, lifespan=running), settings)
+    def http_app(self) -> ASGIApp:
+        """`/mcp` is the chosen dialect, `/mcp/NAME` and `/NAME/mcp` each of them."""
+        room = Room()
+        managers = {name: Sessions(dialect, self._settings, room) for name, dialect in self._dialects.items()}
+        self._figures.sessions["http"] = lambda: sum(map(len, managers.values()))
+        endpoints = {path: managers[name].handle_request for path, name in self._paths().items()}
+
+        @asynccontextmanager
+        async def running(app: Starlette) -> AsyncIterator[None]:
+            async with AsyncExitStack() as stack:
+                for manager in managers.values():
+                    await stack.enter_async_context(manager.run())
+                yield
+
+        return self._app("http", endpoints, running)
+
+    def sse_app(self) -> ASGIApp:
+        """`GET /sse` opens the stream, `POST /sse` sends to it."""
+        endpoint = sse.SseEndpoint(self._dialects[self._settings.dialect], self._settings)
+        self._figures.sessions["sse"] = lambda: len(endpoint)
+
+        @asynccontextmanager
+        async def running(app: Starlette) -> AsyncIterator[None]:
+            async with endpoint.running():
+                yield
+
+        return self._app("sse", {sse.PATH: endpoint}, running)
+
+    def _paths(self) -> dict[str, str]:
+        """The dialect under each address."""
+        each = {path: name for name in self._dialects for path in (f"/mcp/{name}", f"/{name}/mcp")}
+        return {"/mcp": self._settings.dialect} | each
+
+    def _app(self, transport: str, endpoints: Mapping[str, ASGIApp], running: Lifespan[Any]) -> ASGIApp:
+        base = self._settings.base_url(transport)
+
+        def behind(app: ASGIApp) -> Authenticated:
+            return Authenticated(app, self._credentials, self._limits, self._settings, base)
+
+        routes: list[BaseRoute] = [Route(path, endpoint=behind(app)) for path, app in endpoints.items()]
+        routes += metadata_routes(self._settings, base, list(endpoints))
+        routes += self._status_routes(behind(_nothing))
+        app: ASGIApp = Starlette(routes=routes, lifespan=running)
+        app = cors.shared(Limited(app, self._limits), self._settings)
+        return self._figures.counted(Guard(app, self._settings), transport)
+
+    # How it goes
+
+    def _status_routes(self, door: Authenticated) -> Sequence[BaseRoute]:
+        async def health(request: Request) -> Response:
+            """That it lives, for strangers; how it is, for those who show who they are."""
+            if not self._credentials.shown(request)[0]:
+                return JSONResponse({"status": "ok", "version": __version__})
+            admitted = await door.admitted(request)
+            return admitted if isinstance(admitted, Response) else JSONResponse(await self._figures.state())
+
+        async def metrics(request: Request) -> Response:
+            if not self._settings.metrics_public:
+                admitted = await door.admitted(request)
+                if isinstance(admitted, Response):
+                    return admitted
+                if Permission.READ not in admitted.permissions:
+                    return JSONResponse({"error": Forbidden("read", "this").message}, 403)
+            text, kind = await self._figures.exposition(request.headers.get("accept", ""))
+            return Response(text, headers={"Content-Type": kind})
+
+        return [Route("/health", health), Route("/metrics", metrics)]
 
 
-def sse_app(dialect: DialectServer, engine: Engine, settings: Settings) -> ASGIApp:
-    """`GET /sse` opens the stream, `POST /sse` sends to it."""
-    transport = SseServerTransport("/sse", max_request_body_size=LARGEST_BODY)
+class Sessions(StreamableHTTPSessionManager):
+    """The sessions of a dialect, each of which keeps what it was sent for a client that has to come back."""
 
-    async def endpoint(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] == "POST":
-            await transport.handle_post_message(scope, receive, send)
-            return
-        async with transport.connect_sse(scope, receive, send) as (incoming, outgoing):
-            await serve_dual_era_loop(
-                dialect.server, incoming, outgoing, lifespan_state={}, init_options=dialect.options
-            )
+    def __init__(self, dialect: DialectServer, settings: Settings, room: Room) -> None:
+        self._room = room
+        super().__init__(
+            dialect.server,
+            max_request_body_size=settings.max_body_bytes,
+            session_idle_timeout=settings.session_timeout,
+        )
 
-    routes = [Route("/health", _health), Route("/sse", endpoint=Authenticated(endpoint, engine))]
-    return Guard(Starlette(routes=routes), settings)
+    @property
+    def event_store(self) -> EventStore:
+        """Read once for each session. One for all would mix up their streams, which are named by ids of requests."""
+        return Backlog(self._room)
+
+    @event_store.setter
+    def event_store(self, value: EventStore | None) -> None:
+        """There is nothing to set."""
+
+    def __len__(self) -> int:
+        return len(self._server_instances)
 
 
 class Guard:
@@ -67,7 +145,9 @@ class Guard:
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
         hosts = [*(f"{host}:*" for host in LOOPBACK), *LOOPBACK, *settings.allowed_hosts]
-        origins = [f"http://{host}:*" for host in LOOPBACK] + list(settings.allowed_origins)
+        origins = [f"{scheme}://{host}:*" for scheme in ("http", "https") for host in LOOPBACK]
+        origins += [*settings.allowed_origins, *settings.cors_origins]
+        self._any_origin = "*" in settings.cors_origins
         self._check = TransportSecurityMiddleware(
             TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
         ).validate_request
@@ -77,13 +157,14 @@ class Guard:
         if scope["type"] == "http":
             # httptools leaves the blanks behind a value, which are no part of it (RFC 9110, 5.5).
             scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-            refusal = await self._check(Request(scope), is_post=False)
+            refusal = await self._check(self._checked(scope), is_post=False)
         await (refusal or self._app)(scope, receive, send)
 
+    def _checked(self, scope: Scope) -> Request:
+        if not self._any_origin:
+            return Request(scope)
+        return Request({**scope, "headers": [header for header in scope["headers"] if header[0] != b"origin"]})
 
-def _manager(dialect: DialectServer) -> StreamableHTTPSessionManager:
-    return StreamableHTTPSessionManager(dialect.server, max_request_body_size=LARGEST_BODY)
 
-
-async def _health(request: Request) -> Response:
-    return JSONResponse({"status": "ok", "version": __version__})
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    """Behind a door that is only asked who comes."""

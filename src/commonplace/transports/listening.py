@@ -10,6 +10,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from commonplace.domain.errors import Invalid
+from commonplace.settings import Settings
+from commonplace.transports import tls
 
 
 class Listener(uvicorn.Server):
@@ -27,14 +29,10 @@ class Listener(uvicorn.Server):
         await super().serve([self._bound])
 
 
-def listener(app: ASGIApp, host: str, port: int, option: str) -> Listener:
+def listener(app: ASGIApp, settings: Settings, transport: str) -> Listener:
     """Bound at once, so that a port that is taken is told before anything else happens."""
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        bound = socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        reason = f"cannot listen on {host} port {port}: {error.strerror}; choose another with --{option} or --host"
-        raise Invalid(option, reason) from error
+    secured = tls.context(settings)
+    host, port = settings.listens_on(transport)
     config = uvicorn.Config(
         app,
         host=host,
@@ -43,5 +41,16 @@ def listener(app: ASGIApp, host: str, port: int, option: str) -> Listener:
         log_config=None,  # logging is set up once, to stderr
         timeout_graceful_shutdown=3,
         server_header=False,
+        proxy_headers=False,  # whose word is believed is a setting of ours
+        ssl_context_factory=(lambda config, usual: secured) if secured else None,
     )
-    return Listener(config, bound)
+    return Listener(config, _bound(host, port, f"{transport}-port"))
+
+
+def _bound(host: str, port: int, option: str) -> socket.socket:
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = f"cannot listen on {host} port {port}: {error.strerror}; choose another with --{option} or --host"
+        raise Invalid(option, reason) from error

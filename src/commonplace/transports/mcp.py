@@ -93,7 +93,11 @@ class DialectServer:
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         actor = await self._actor(context)
-        allowed = [_listed(tool) for tool in self._tools.values() if tool.act.needs in actor.permissions]
+        allowed = [
+            _listed(tool, self.dialect.apps.get(tool.name))
+            for tool in self._tools.values()
+            if tool.act.needs in actor.permissions
+        ]
         return types.ListToolsResult(tools=allowed, ttl_ms=_LIST_TTL_MS, cache_scope="private")
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -177,7 +181,7 @@ class DialectServer:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         value = await self._resource(context, str(params.uri))
-        mime, words = ("text/plain", value) if isinstance(value, Prose) else ("application/json", _json(value))
+        mime, words = (value.mime_type, value) if isinstance(value, Prose) else ("application/json", _json(value))
         text = types.TextResourceContents(uri=str(params.uri), mime_type=mime, text=words)
         return types.ReadResourceResult(contents=[text], ttl_ms=0, cache_scope="private")
 
@@ -232,8 +236,9 @@ def _client_name(context: Context) -> str:
     return client.client_info.name[:80] if client else "unnamed"
 
 
-def _listed(tool: Tool) -> types.Tool:
+def _listed(tool: Tool, app: str | None) -> types.Tool:
     return types.Tool(
+        _meta={"ui": {"resourceUri": app}} if app else None,
         name=tool.name,
         title=tool.title,
         description=tool.description,

@@ -5,14 +5,18 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports import stdio
 from commonplace.transports.mcp import DialectServer
+
+if TYPE_CHECKING:
+    from commonplace.transports.tracing import Tracing
 
 Ready = Callable[[], Awaitable[None]]
 
@@ -20,6 +24,7 @@ Ready = Callable[[], Awaitable[None]]
 async def serve(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings, ready: Ready) -> None:
     """Run the transports of the settings side by side; the end of one is the end of all."""
     servers = _servers(dialects, engine, settings)
+    traced = _traced(dialects, settings)
     chosen = dialects[settings.dialect]
     over = anyio.Event()
     async with anyio.create_task_group() as house:
@@ -29,6 +34,8 @@ async def serve(dialects: Mapping[str, DialectServer], engine: Engine, settings:
         house.start_soon(_until_asked, over)
         await _transports(servers, chosen if "stdio" in settings.transport else None, over)
         house.cancel_scope.cancel()
+    if traced:
+        await anyio.to_thread.run_sync(traced.close)
 
 
 async def _transports(servers: list[Any], local: DialectServer | None, over: anyio.Event) -> None:
@@ -79,17 +86,25 @@ async def _until_asked(over: anyio.Event) -> None:
             over.set()
 
 
+def _traced(dialects: Mapping[str, DialectServer], settings: Settings) -> Tracing | None:
+    """Who follows the calls of every dialect, on whatever transport; loaded only where it is wanted."""
+    if not settings.otel_endpoint:
+        return None
+    from commonplace.transports.tracing import Tracing
+
+    tracing = Tracing(settings.otel_endpoint)
+    for dialect in dialects.values():
+        dialect.watchers.append(tracing.note)
+    return tracing
+
+
 def _servers(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings) -> list[Any]:
     """The HTTP servers; their library is loaded only where one is wanted."""
     if not {"http", "sse"} & set(settings.transport):
         return []
-    from commonplace.transports.http import http_app, sse_app
+    from commonplace.transports.http import Front
     from commonplace.transports.listening import listener
 
-    servers = []
-    if "http" in settings.transport:
-        servers.append(listener(http_app(dialects, engine, settings), settings.host, settings.http_port, "http-port"))
-    if "sse" in settings.transport:
-        app = sse_app(dialects[settings.dialect], engine, settings)
-        servers.append(listener(app, settings.host, settings.sse_port, "sse-port"))
-    return servers
+    front = Front(dialects, engine, settings)
+    apps = {"http": front.http_app, "sse": front.sse_app}
+    return [listener(app(), settings, name) for name, app in apps.items() if name in settings.transport]

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from commonplace import __version__
 from commonplace.domain.errors import Invalid
-from commonplace.settings import Settings
 from commonplace.transports.watching import Report
-
-logger = logging.getLogger(__name__)
 
 _NANOSECONDS = 1_000_000_000
 
@@ -55,10 +51,6 @@ class Tracing:
         """Send what is left, but not for ever."""
         self._provider.force_flush(3000)
         self._provider.shutdown()
-
-
-def tracing(settings: Settings) -> Tracing | None:
-    return Tracing(settings.otel_endpoint) if settings.otel_endpoint else None
 
 
 def _traces(endpoint: str) -> str:

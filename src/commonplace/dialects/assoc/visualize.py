@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from commonplace.dialects._dialect import Call
+from commonplace.dialects._dialect import AppPage, Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Reply
@@ -21,6 +22,7 @@ MOST_DOTS = 5000
 MOST_AROUND = 150
 DEEPEST = 3
 DEPTH = 2
+APP = "ui://commonplace/visualize"
 
 _TITLES = {
     "memory_map": "記憶マップ",
@@ -111,6 +113,15 @@ def _snapshot(call: Call, kind: str, view: View, center: str | None, depth: int,
         until=times[1],
         language="ja",
     )
+
+
+@assoc.resource(APP, "visualize_app")
+async def app(call: Call) -> AppPage:
+    """The page in which hosts with MCP Apps show a picture."""
+    return AppPage(files("commonplace.pictures").joinpath("static", "app.html").read_text(encoding="utf-8"))
+
+
+assoc.apps["visualize"] = APP
 
 
 def _dot(memory: Memory, view: View) -> Any:

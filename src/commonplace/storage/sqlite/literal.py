@@ -1,5 +1,6 @@
 """Literal search: nothing in what is sought means anything but itself."""
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ def phrase(passage: str) -> str:
 
 def characters(terms: Sequence[Term], passage: str) -> str:
     """One or two characters of a script without spaces, for the index of words; empty for anything else."""
+    if unicodedata.category(passage[0])[0] == "M":  # it may stand behind a letter of any script
+        return ""
     stretches = list(runs(passage, {Script.KANA: Script.HAN}))
     if [run for script, run in stretches if script in _BY_CHARACTER] != [passage] or len(terms) != 1:
         return ""

@@ -1,0 +1,203 @@
+"""The older SSE transport: a stream out, messages in, and a session that outlives a broken connection."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from typing import Any
+
+import anyio
+import mcp_types as types
+from anyio.abc import TaskGroup
+from mcp.server.runner import serve_dual_era_loop
+from mcp.server.transport_security import RequestBodyLimitMiddleware
+from mcp.shared.message import ServerMessageMetadata, SessionMessage
+from pydantic import ValidationError
+from sse_starlette import EventSourceResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
+
+from commonplace.domain.access import Actor
+from commonplace.settings import Settings
+from commonplace.transports.backlog import STANDING, Backlog, Room
+from commonplace.transports.mcp import ACTOR, DialectServer
+
+logger = logging.getLogger(__name__)
+
+PATH = "/sse"
+AWAITED = 60.0
+"""Seconds that a session waits for a client whose connection broke."""
+_RETRY_AFTER = 5
+
+
+class Session:
+    """One client: what it says goes in, what it is told is numbered and kept."""
+
+    def __init__(self, owner: tuple[str, str], room: Room, timeout: float) -> None:
+        self.id = secrets.token_hex(16)
+        self.owner = owner
+        self.streams = 0
+        self.backlog = Backlog(room)
+        self.heard, self._incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        self._timeout = timeout
+        self._life = anyio.CancelScope()
+
+    async def run(self, dialect: DialectServer) -> None:
+        """Until the client has been idle, or away, for too long."""
+        outgoing, told = anyio.create_memory_object_stream[SessionMessage](0)
+        try:
+            with self._life:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._keep, told)
+                    await serve_dual_era_loop(
+                        dialect.server, self._incoming, outgoing, lifespan_state={}, init_options=dialect.options
+                    )
+                    tasks.cancel_scope.cancel()
+        finally:
+            self.backlog.close()
+            self.heard.close()
+            self._incoming.close()
+
+    def used(self) -> None:
+        self._life.deadline = anyio.current_time() + self._timeout
+
+    def left(self) -> None:
+        """The last stream has gone: the client may come back, but is not waited for as long."""
+        if not self.streams:
+            self._life.deadline = min(self._life.deadline, anyio.current_time() + AWAITED)
+
+    def end(self) -> None:
+        self._life.cancel()
+
+    async def _keep(self, told: Any) -> None:
+        async with told:
+            async for message in told:
+                if self.streams:
+                    self.used()
+                await self.backlog.store_event(STANDING, message.message)
+
+
+class SseEndpoint:
+    """`GET /sse` opens a stream, or with Last-Event-ID goes on with one; `POST /sse` sends to it."""
+
+    def __init__(self, dialect: DialectServer, settings: Settings) -> None:
+        self._dialect = dialect
+        self._settings = settings
+        self._room = Room()
+        self._sessions: dict[str, Session] = {}
+        self._tasks: TaskGroup | None = None
+        self._messages = RequestBodyLimitMiddleware(self._message, settings.max_body_bytes)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with anyio.create_task_group() as self._tasks:
+            yield
+            self._tasks.cancel_scope.cancel()
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "POST":
+            await self._messages(scope, receive, send)
+        elif scope["method"] == "GET":
+            await self._stream(scope, receive, send)
+        else:
+            await Response(status_code=405, headers={"Allow": "GET, POST"})(scope, receive, send)
+
+    # Out
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        session, number = self._resumed(Request(scope)) or (None, 0)
+        if sum(one.streams for one in self._sessions.values()) >= self._settings.sse_max_connections:
+            await _full()(scope, receive, send)
+            return
+        session = session or self._begun(_owner(scope))
+        session.streams += 1
+        session.used()
+        events = self._events(session, number, scope.get("root_path", ""))
+        try:
+            await EventSourceResponse(events, ping=self._settings.sse_heartbeat)(scope, receive, send)
+        finally:
+            session.streams -= 1
+            session.left()
+
+    async def _events(self, session: Session, number: int, root: str) -> AsyncIterator[Mapping[str, str]]:
+        # With an id from the first event on: a connection that breaks before the first message is gone on with too.
+        address = f"{root.rstrip('/')}{PATH}?session_id={session.id}"
+        yield {"event": "endpoint", "data": address, "id": f"{session.id}.{number}"}
+        async with aclosing(session.backlog.after(STANDING, number)) as following:
+            async for kept in following:
+                assert kept.message is not None
+                text = kept.message.model_dump_json(by_alias=True, exclude_unset=True)
+                yield {"event": "message", "data": text, "id": f"{session.id}.{kept.number}"}
+
+    def _resumed(self, request: Request) -> tuple[Session, int] | None:
+        """The session that a client comes back to, unless it is over or something of it was lost: then a new one."""
+        identifier, _, digits = request.headers.get("last-event-id", "").partition(".")
+        session = self._sessions.get(identifier)
+        if session is None or session.owner != _owner(request.scope) or not digits.isdecimal() or len(digits) > 18:
+            return None
+        return (session, int(digits)) if session.backlog.holds_all_behind(int(digits)) else None
+
+    def _begun(self, owner: tuple[str, str]) -> Session:
+        assert self._tasks is not None
+        away = [one for one in self._sessions.values() if not one.streams]
+        if len(self._sessions) >= self._settings.sse_max_connections and away:
+            away[0].end()
+        session = Session(owner, self._room, self._settings.session_timeout)
+        self._sessions[session.id] = session
+        self._tasks.start_soon(self._live, session)
+        return session
+
+    async def _live(self, session: Session) -> None:
+        try:
+            await session.run(self._dialect)
+        except Exception:
+            logger.exception("an SSE session failed")
+        finally:
+            del self._sessions[session.id]
+
+    # In
+
+    async def _message(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        session = self._sessions.get(request.query_params.get("session_id", ""))
+        if not request.headers.get("content-type", "").lower().startswith("application/json"):
+            await PlainTextResponse("Content-Type must be application/json", 400)(scope, receive, send)
+        elif session is None or session.owner != _owner(scope):
+            # Whoever has not opened it learns nothing about it.
+            await PlainTextResponse("Could not find session", 404)(scope, receive, send)
+        elif message := _parsed(await request.body()):
+            session.used()
+            await PlainTextResponse("Accepted", 202)(scope, receive, send)
+            await _hand_over(session, SessionMessage(message, ServerMessageMetadata(request_context=request)))
+        else:
+            await PlainTextResponse("Could not parse message", 400)(scope, receive, send)
+
+
+def _owner(scope: Scope) -> tuple[str, str]:
+    actor: Actor = scope[ACTOR]
+    return actor.user, actor.credential
+
+
+def _parsed(body: bytes) -> types.JSONRPCMessage | None:
+    try:
+        return types.jsonrpc_message_adapter.validate_json(body, by_name=False)
+    except ValidationError:
+        return None
+
+
+async def _hand_over(session: Session, message: SessionMessage) -> None:
+    try:
+        await session.heard.send(message)
+    except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+        logger.info("a session ended while a message for it came in")
+
+
+def _full() -> Response:
+    body = {"error": "too many SSE connections", "remedy": f"repeat in {_RETRY_AFTER} s, or use streamable HTTP"}
+    return JSONResponse(body, 503, {"Retry-After": str(_RETRY_AFTER)})
