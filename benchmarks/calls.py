@@ -34,10 +34,13 @@ GROWTH = 1.25
 """Up to this the same work counts as not having grown: the machine is never quite the same twice."""
 _WATCHED = str(Path(__file__).with_name("watched_server.py"))
 _DIMENSIONS = 512
+_TURN = 10
+"""Calls before the bare server has its turn."""
 
 Span = tuple[str, float, float, float]
 Split = dict[str, float]
 """Milliseconds by part, and of the whole."""
+Act = Callable[[Process, str], Timed]
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,15 @@ class Measured:
     cpu: Split
     limit: float
     """What the physics allow: of the vectors for a search, of the disk for a store call."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls of one tool, what the protocol takes of each (time, CPU; ms), and what CPU each took in all."""
+
+    timed: list[Timed]
+    protocol: tuple[float, float]
+    cpu: float
 
 
 def tables(sizes: Sequence[int], calls: int) -> list[Table]:
@@ -84,21 +96,16 @@ def _without_scan(split: Split) -> float:
 def _measured(size: int, calls: int) -> dict[str, Measured]:
     with seeded(size) as folder:
         spans_file = folder / "spans.json"
-        command = (sys.executable, _WATCHED, str(spans_file), "serve", "--data-dir", str(folder))
-        with started(command) as process:
+        command = (sys.executable, _WATCHED, str(spans_file), "serve", "--dialect", "greeum", "--data-dir", str(folder))
+        with started(command) as process, started(BARE) as bare:
             _warm(process)
-            search, search_cpu = _each(process, corpus.questions(calls), _search)
+            search = _in_turns(process, bare, corpus.questions(calls), _search)
             grown = _log_size(folder)
-            store, store_cpu = _each(process, corpus.fresh(calls, size), _store)
+            store = _in_turns(process, bare, corpus.fresh(calls, size), _store)
             grown = max(_log_size(folder) - grown, 0) // calls
         spans = json.loads(spans_file.read_text())
         flush = _flush_time(folder, max(grown, 4096))
-    with started(BARE) as process:
-        bare_store, bare_search = _bare(process, store), _bare(process, search)
-    return {
-        "store": _split(store, spans, bare_store, store_cpu, flush),
-        "search": _split(search, spans, bare_search, search_cpu, _pass_time(size)),
-    }
+    return {"store": _split(store, spans, flush), "search": _split(search, spans, _pass_time(size))}
 
 
 def _warm(process: Process) -> None:
@@ -116,36 +123,38 @@ def _store(process: Process, text: str) -> Timed:
     return process.call("add_memory", content=text)
 
 
-def _each(process: Process, texts: Sequence[str], act: Callable[[Process, str], Timed]) -> tuple[list[Timed], float]:
-    before = cpu_seconds(process.pid)
-    timed = [act(process, text) for text in texts]
-    return timed, 1000 * (cpu_seconds(process.pid) - before) / len(texts)
+def _in_turns(process: Process, bare: Process, texts: Sequence[str], act: Act) -> Calls:
+    """The calls, and between them as many to the bare server, so that both meet the same machine.
+
+    The bare server is asked as much and answers as much as the program has just done.
+    """
+    timed: list[Timed] = []
+    echoes: list[Timed] = []
+    used = cpu_seconds(process.pid), cpu_seconds(bare.pid)
+    for start in range(0, len(texts), _TURN):
+        turn = [act(process, text) for text in texts[start : start + _TURN]]
+        typical = sorted(turn, key=lambda call: len(json.dumps(call.answer)))[len(turn) // 2]
+        bare.call("learn", answer=typical.answer["structuredContent"])
+        echoes += [bare.call("echo", text=text) for text in texts[start : start + _TURN]]
+        timed += turn
+    cpu, bare_cpu = cpu_seconds(process.pid) - used[0], cpu_seconds(bare.pid) - used[1]
+    # Teaching it an answer costs the bare server about as much as one call.
+    asked = len(echoes) + -(-len(texts) // _TURN)
+    protocol = 1000 * median([one.took for one in echoes]), 1000 * bare_cpu / asked
+    return Calls(timed, protocol, 1000 * cpu / len(texts))
 
 
-def _bare(process: Process, calls: Sequence[Timed]) -> tuple[float, float]:
-    """What a bare server takes to be asked as much and to answer as much, and its CPU for it."""
-    typical = sorted(calls, key=lambda call: len(json.dumps(call.answer)))[len(calls) // 2]
-    asked = {"text": corpus.fresh(1, 0)[0]}
-    process.call("learn", answer=typical.answer["structuredContent"])
-    for _ in range(20):
-        process.call("echo", **asked)
-    timed, cpu = _each(process, [asked["text"]] * len(calls), lambda process, text: process.call("echo", text=text))
-    return 1000 * median([one.took for one in timed]), cpu
-
-
-def _split(
-    calls: Sequence[Timed], spans: Sequence[Span], protocol: tuple[float, float], cpu: float, limit: float
-) -> Measured:
-    within = [[span for span in spans if call.began <= span[1] and span[2] <= call.ended] for call in calls]
+def _split(calls: Calls, spans: Sequence[Span], limit: float) -> Measured:
+    within = [[span for span in spans if call.began <= span[1] and span[2] <= call.ended] for call in calls.timed]
     walls = [
-        _parts([(part, ended - began) for part, began, ended, _ in inside], protocol[0], 1000 * call.took)
-        for call, inside in zip(calls, within, strict=True)
+        _parts([(part, ended - began) for part, began, ended, _ in inside], calls.protocol[0], 1000 * call.took)
+        for call, inside in zip(calls.timed, within, strict=True)
     ]
     walls.sort(key=lambda split: split["whole"])
     usual, slow = (
         walls[int(len(walls) * low) : int(len(walls) * high) + 1] for low, high in ((0.4, 0.6), (0.925, 0.975))
     )
-    used = _mean([_parts([(part, used) for part, _, _, used in inside], protocol[1], cpu) for inside in within])
+    used = _mean([_parts([(part, u) for part, _, _, u in inside], calls.protocol[1], calls.cpu) for inside in within])
     return Measured(_mean(usual), _mean(slow), used, limit)
 
 

@@ -18,7 +18,8 @@ SECONDS = 10.0
 def tables(sizes: Sequence[int]) -> list[Table]:
     table = Table("verify_chain, s", ("blocks", "wall", "CPU", "µs a block", "hashing alone", "x"))
     for size in sizes:
-        with seeded(size) as folder, started((PROGRAM, "serve", "--data-dir", str(folder))) as process:
+        serve = (PROGRAM, "serve", "--dialect", "greeum", "--data-dir")
+        with seeded(size) as folder, started((*serve, str(folder))) as process:
             process.call("query_memory", query=corpus.questions(1)[0])  # loading is over when this is answered
             before = cpu_seconds(process.pid)
             verdict = process.call("verify_chain")

@@ -43,7 +43,7 @@ def tables(sizes: Sequence[int], calls: int) -> list[Table]:
 
 def _memory(folder: Path, calls: int) -> tuple[float, float]:
     """What is resident after searches and store calls, and the most there ever was."""
-    with started((PROGRAM, "serve", "--data-dir", str(folder))) as process:
+    with started((PROGRAM, "serve", "--dialect", "greeum", "--data-dir", str(folder))) as process:
         for question in corpus.questions(calls):
             process.call("query_memory", query=question)
         for text in corpus.fresh(calls, 3):

@@ -171,7 +171,7 @@ async def _connected(url: str) -> AsyncIterator[Client]:
 
 def _lost(folder: Path, outcome: Outcome) -> int:
     """How many acknowledged texts a new process does not know."""
-    with started((PROGRAM, "serve", "--data-dir", str(folder))) as process:
+    with started((PROGRAM, "serve", "--dialect", "greeum", "--data-dir", str(folder))) as process:
         answers = {
             block: process.call("retrieve_memory", memory_id=block).answer["structuredContent"]
             for block in outcome.acknowledged

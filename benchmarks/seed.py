@@ -115,7 +115,7 @@ async def _fill(folder: Path, size: int) -> None:
 def _remember(engine: Engine, actor: Actor, batch: Sequence[tuple[str, Prints]], tx: Transaction) -> None:
     """The engine's own step, many times in one transaction: one at a time they would wait for the disk."""
     for text, prints in batch:
-        engine.memories._remember(tx, actor, Draft(text), prints)
+        engine.memories.remember_in(tx, actor, Draft(text), prints)
 
 
 def _embedded(model: UniversalSentenceEncoder, texts: Sequence[str]) -> Vectors:

@@ -41,7 +41,7 @@ def _empty(rounds: int) -> Table:
         "Start to first answer, ms (median)", ("", "wall", "CPU", "x bare", "tools listed: wall", "CPU", "x bare")
     )
     with TemporaryDirectory() as folder:
-        ours = (PROGRAM, "serve", "--data-dir", folder)
+        ours = (PROGRAM, "serve", "--dialect", "greeum", "--data-dir", folder)
         taken = _in_turns([lambda: _start(BARE), lambda: _start(ours)], rounds)
     bare, own = (_typical(starts) for starts in taken)
     for name, one in (("bare MCP server", bare), ("commonplace", own)):
@@ -107,7 +107,7 @@ def _search_without(folder: Path) -> float:
 
 
 def _search(folder: Path) -> float:
-    process = Process((PROGRAM, "serve", "--data-dir", str(folder)))
+    process = Process((PROGRAM, "serve", "--dialect", "greeum", "--data-dir", str(folder)))
     try:
         process.initialize()
         return process.call("query_memory", query=corpus.questions(1)[0]).ended - process.began

@@ -73,7 +73,7 @@ def watch_all() -> None:
     watch("facts", SqliteReading, "facts")
     watch("rank", recall, "rank")
     watch("rows", SqliteReading, "memories")
-    watch("sql", memories.Memories, "_remember")
+    watch("sql", memories.Memories, "remember_in")
     # What a transaction takes beyond what is done in it is the commit: the disk.
     watch("commit", Writer, "_committed")
 

@@ -58,9 +58,9 @@ class Served:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """The environment of a server under test: none of the settings of whoever runs the tests."""
+    """The environment of a server under test: none of the settings of whoever runs the tests; greeum unless told."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
-    return kept | {"TZ": "Asia/Seoul"} | more
+    return kept | {"TZ": "Asia/Seoul", "COMMONPLACE_DIALECT": "greeum"} | more
 
 
 def free_port() -> int:

@@ -36,7 +36,7 @@ def test_the_python_example_of_the_readme_runs(tmp_path: Path) -> None:
     answer = subprocess.run(
         [sys.executable, "-c", example],
         cwd=tmp_path,
-        env=environment(PATH=folder + os.pathsep + os.environ["PATH"]),
+        env=environment(PATH=folder + os.pathsep + os.environ["PATH"], COMMONPLACE_DIALECT="assoc"),
         capture_output=True,
         text=True,
         timeout=60,
@@ -55,7 +55,7 @@ def test_the_commands_of_the_readme_exist(tmp_path: Path) -> None:
 
 
 def test_the_options_named_in_the_readme_exist() -> None:
-    known = set(re.findall(r"--[a-z-]+", pages()["serve.md"])) | {"--permissions", "--user", "--from"}
+    known = set(re.findall(r"--[a-z-]+", pages()["serve.md"])) | {"--permissions", "--user", "--from", "--yes"}
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)) <= known | {"--header"}
 
 

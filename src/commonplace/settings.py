@@ -47,7 +47,7 @@ class Settings:
     transport: tuple[str, ...] = _setting(
         ("stdio",), "how clients connect: stdio, http, sse; several separated by commas", metavar="NAMES"
     )
-    dialect: str = _setting("greeum", "the dialect served on stdio, /mcp and /sse", metavar="NAME")
+    dialect: str = _setting("assoc", "the dialect served on stdio, /mcp and /sse", metavar="NAME")
     data_dir: str = _setting(
         "", "the folder of the memories (default: the platform's data folder, commonplace in it)", metavar="DIR"
     )
