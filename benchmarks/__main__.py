@@ -44,6 +44,18 @@ def _chain(options: argparse.Namespace) -> list[Table]:
     return chain.tables(options.sizes)
 
 
+def _paths(options: argparse.Namespace) -> list[Table]:
+    from benchmarks import paths
+
+    return paths.tables([size for size in options.sizes if size != 10_000], options.calls)
+
+
+def _promises(options: argparse.Namespace) -> list[Table]:
+    from benchmarks import promises
+
+    return promises.tables(options.sizes[-1], options.calls, options.requests)
+
+
 def _recall(options: argparse.Namespace) -> list[Table]:
     from benchmarks import recall_quality
 
@@ -56,6 +68,8 @@ PARTS: dict[str, Part] = {
     "load": _load,
     "footprint": _footprint,
     "chain": _chain,
+    "paths": _paths,
+    "promises": _promises,
     "recall": _recall,
 }
 

@@ -9,8 +9,9 @@ import contextlib
 import subprocess
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from benchmarks.table import Goal, Table, quantile
 _STORE_EVERY = 5
 
 Request = Callable[[Client, int], Awaitable[str]]
+Connect = Callable[[], AbstractAsyncContextManager[Client]]
 
 
 @dataclass
@@ -76,14 +78,15 @@ def _rows(table: Table, clients: int, outcome: Outcome, name: str, price: float,
 def _ours(clients: int, requests: int, size: int) -> tuple[Outcome, int]:
     with seeded(size) as folder:
         with served(folder) as server:
-            outcome = anyio.run(_crowd, server.url(), clients, requests, _mixed(requests), server.process.pid)
+            connect = partial(connected, server.url())
+            outcome = anyio.run(crowd, connect, clients, requests, _mixed(requests), server.process.pid)
             server.process.kill()
         return outcome, _lost(folder, outcome)
 
 
 def _bare(clients: int, requests: int) -> Outcome:
     with _bare_served() as (url, pid):
-        return anyio.run(_crowd, url, clients, requests, lambda outcome: _echo, pid)
+        return anyio.run(crowd, partial(connected, url), clients, requests, lambda outcome: _echo, pid)
 
 
 @contextmanager
@@ -103,17 +106,17 @@ def _bare_served() -> Iterator[tuple[str, int]]:
         process.wait()
 
 
-async def _crowd(url: str, clients: int, requests: int, kind: Callable[[Outcome], Request], pid: int) -> Outcome:
+async def crowd(connect: Connect, clients: int, requests: int, kind: Callable[[Outcome], Request], pid: int) -> Outcome:
     """All clients connect, then all begin."""
     outcome = Outcome()
     act = kind(outcome)
     async with AsyncExitStack() as stack:
-        crowd = [await stack.enter_async_context(_connected(url)) for _ in range(clients)]
-        await act(crowd[0], 0)  # the model and the index are loaded once, before
+        people = [await stack.enter_async_context(connect()) for _ in range(clients)]
+        await act(people[0], 0)  # the model and the index are loaded once, before
         outcome.took = {name: [] for name in outcome.took}
         began, before = time.perf_counter(), cpu_seconds(pid)
         async with anyio.create_task_group() as tasks:
-            for place, client in enumerate(crowd):
+            for place, client in enumerate(people):
                 tasks.start_soon(_busy, client, range(1 + place, 1 + requests, clients), act, outcome)
         outcome.seconds, outcome.cpu = time.perf_counter() - began, cpu_seconds(pid) - before
     return outcome
@@ -136,9 +139,9 @@ def _mixed(requests: int) -> Callable[[Outcome], Request]:
     def kind(outcome: Outcome) -> Request:
         async def act(client: Client, number: int) -> str:
             if number % _STORE_EVERY:
-                await _called(client, "query_memory", query=questions[number])
+                await called(client, "query_memory", query=questions[number])
                 return "search"
-            added = await _called(client, "add_memory", content=texts[number])
+            added = await called(client, "add_memory", content=texts[number])
             outcome.acknowledged[added["id"]] = texts[number]
             return "store"
 
@@ -148,11 +151,11 @@ def _mixed(requests: int) -> Callable[[Outcome], Request]:
 
 
 async def _echo(client: Client, number: int) -> str:
-    await _called(client, "echo", query="")
+    await called(client, "echo", query="")
     return "echo"
 
 
-async def _called(client: Client, tool: str, **arguments: Any) -> Any:
+async def called(client: Client, tool: str, **arguments: Any) -> Any:
     result = await client.call_tool(tool, arguments)
     if result.is_error:
         raise RuntimeError(str(result.content))
@@ -160,7 +163,7 @@ async def _called(client: Client, tool: str, **arguments: Any) -> Any:
 
 
 @asynccontextmanager
-async def _connected(url: str) -> AsyncIterator[Client]:
+async def connected(url: str) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {OWNER_KEY}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=120) as web,
