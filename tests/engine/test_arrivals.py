@@ -269,3 +269,12 @@ async def test_nothing_to_bring_is_nothing_brought(ann: Gardener, original: Orig
     report = await bring(ann, original)
     assert report == ArrivalReport()
     assert len(report.lines) == 2
+
+
+async def test_two_thousand_memories_are_brought_and_recognised(ann: Gardener, original: Original) -> None:
+    original.many(2000)
+    report = await bring(ann, original)
+    assert (report.memories, report.paths, report.orphans, report.remarks) == (2000, 2000, 0, [])
+    assert len(await ann.children("core://top7")) == 49
+    again = await bring(ann, original)
+    assert (again.known, again.known_paths, again.memories, again.paths) == (2000, 2000, 0, 0)

@@ -13,12 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commonplace.bootstrap import build
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Draft
-from commonplace.engine import Engine, assemble
+from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
-from commonplace.storage.sqlite.store import SqliteStore
+from commonplace.settings import Settings
 from tests.engine.gardening import Gardener, another
 from tests.fakes import Clock, Embedder
 
@@ -353,8 +354,7 @@ def test_what_is_found_is_what_a_plain_comparison_finds(texts: list[str], querie
 
 
 async def compare(folder: Path, texts: list[str], queries: list[str]) -> None:
-    embedder = Embedder()
-    engine = assemble(SqliteStore(folder, embedder.fingerprint), embedder, Clock(), ZoneInfo("UTC"))
+    engine = build(Settings(data_dir=str(folder)), model=Embedder(), clock=Clock(), zone=ZoneInfo("UTC"))
     actor = (await engine.access.local_owner()).through("test")
     kept = {(await engine.memories.remember(actor, Draft(text))).id: text for text in texts}
     for query in queries:

@@ -14,15 +14,16 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from commonplace.bootstrap import build
 from commonplace.domain.address import PLACELESS, Address
 from commonplace.domain.errors import AlreadyExists, Circular, Invalid, NotFound, Stranding
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Draft
 from commonplace.domain.patch import patched
-from commonplace.engine import Engine, assemble
+from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
 from commonplace.engine.paths import Labels, Node
-from commonplace.storage.sqlite.store import SqliteStore
+from commonplace.settings import Settings
 from tests.fakes import Clock, Embedder
 
 T = TypeVar("T")
@@ -56,8 +57,8 @@ class TreeAgainstModel(RuleBasedStateMachine):
 
     @initialize()
     def open(self) -> None:
-        store = SqliteStore(self.folder, self.embedder.fingerprint)
-        self.engine: Engine = assemble(store, self.embedder, self.clock, ZoneInfo("UTC"))
+        house = Settings(data_dir=str(self.folder))
+        self.engine: Engine = build(house, model=self.embedder, clock=self.clock, zone=ZoneInfo("UTC"))
         self.owner = self.run(self.engine.access.local_owner).through("test", "s")
 
     def run(self, verb: Callable[..., Awaitable[T]], *arguments: Any, **more: Any) -> T:

@@ -78,11 +78,11 @@ async def act(name: str, folder: Path, more: list[str]) -> None:
 
 def main(step: str, name: str, folder: str, *more: str) -> None:
     fate = Fate(int(step))
-    print("begun", flush=True)
+    os.write(1, b"begun\n")
     apsw.connection_hooks.append(fate.connected)
     sys.addaudithook(fate.heard)
     asyncio.run(act(name, Path(folder), list(more)))
-    print("done", flush=True)
+    os.write(1, b"done\n")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from commonplace.domain.memory import Draft
 from commonplace.engine import Engine, assemble
 from commonplace.engine.paths import Labels
 from commonplace.engine.recall import Question
+from commonplace.models.sentences import SentenceSummariser
 from commonplace.storage.sqlite.store import SqliteStore
 from tests.fakes import Embedder
 
@@ -140,7 +141,8 @@ async def obey(engine: Engine, owner: Actor, name: str, line: str) -> None:
 async def main(folder: str, name: str) -> None:
     # Without the bootstrap: it brings the protocol along, which takes longer to load than all the rest.
     model = Embedder()
-    engine = assemble(SqliteStore(Path(folder), model.fingerprint), model, MachineClock(), ZoneInfo("UTC"))
+    store = SqliteStore(Path(folder), model.fingerprint)
+    engine = assemble(store, model, MachineClock(), ZoneInfo("UTC"), SentenceSummariser())
     owner = (await engine.access.local_owner()).through("test")
     say("ready")
     while line := await asyncio.to_thread(sys.stdin.readline):

@@ -1,12 +1,9 @@
 """Backups of a store that is in use: whole, confined to their folder, and put back under everyone's eyes."""
 
-import json
 import os
 import shutil
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -27,7 +24,7 @@ from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.copying import inspected
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from tests.fakes import Embedder
-from tests.storage.keeping import NOW, acting, finished
+from tests.storage.keeping import NOW
 from tests.storage.peer import peers
 from tests.storage.samples import House, founded
 from tests.storage.test_trouble import largest_file
@@ -197,7 +194,8 @@ async def test_a_restore_brings_back_what_was_and_takes_away_what_came(house: Ho
     assert await contents(house) == ["four", "one", "two"]
     query = house.embedder.embed(["one"])[0]
     found = await house.store.read(lambda tx: dict(tx.scan(query, FINGERPRINT, house.ours).best(9)))
-    assert found.keys() == {memory.number for memory in (await house.store.read(lambda tx: tx.page(house.all, 9))).memories}
+    page = await house.store.read(lambda tx: tx.page(house.all, 9))
+    assert found.keys() == {memory.number for memory in page.memories}
 
 
 async def test_a_number_given_away_before_a_restore_is_not_given_again(house: House, vault: SqliteVault) -> None:
@@ -318,109 +316,6 @@ async def test_a_store_that_cannot_be_opened_is_replaced_and_its_files_are_set_a
     aside = await vault.replace("first", NOW)
     assert (aside / FILE_NAME).read_bytes() == damaged
     assert await kept_in(folder, house) == ["one"]
-
-
-# Killed in the middle
-
-
-def steps(start: int = 1, stride: int = 1) -> Iterator[int]:
-    yield from range(start, 400, stride)
-
-
-async def test_a_backup_that_is_killed_at_any_step_leaves_none_or_a_whole_one(
-    folder: Path, vault: SqliteVault, place: Path
-) -> None:
-    house = await founded(SqliteStore(folder, FINGERPRINT))
-    await house.keep_all(["one", "two"])
-    for step in steps(stride=3):
-        done = finished(acting(step, "create", folder, f"step-{step}"))
-        found = [one.name for one in await vault.backups()]
-        assert not done or f"step-{step}" in found
-        for name in found:
-            assert (await vault.verify(name)).contents
-            await vault.remove(name)
-        if done:
-            break
-    assert await contents(house) == ["one", "two"]
-    for unfinished in place.iterdir():
-        os.utime(unfinished, (0, 0))
-    await vault.create("last", NOW)
-    assert {file.name for file in place.iterdir() if file.name.startswith(".")} == set()
-    await house.store.close()
-
-
-async def test_a_restore_that_is_killed_at_any_step_leaves_the_old_state_or_the_new(
-    folder: Path, vault: SqliteVault
-) -> None:
-    house = await founded(SqliteStore(folder, FINGERPRINT))
-    await house.keep_all(["old 1", "old 2"])
-    await vault.create("old", NOW)
-    await house.keep("new")
-    await vault.create("new", NOW)
-    states = {"old": ["old 1", "old 2"], "new": ["new", "old 1", "old 2"]}
-    seen = set()
-    for step in steps(stride=4):
-        done = finished(acting(step, "restore", folder, "old"))
-        for state in (await contents(house), await kept_in(folder, house)):
-            assert state in states.values()
-            seen.add(len(state))
-        if await contents(house) == states["old"]:
-            await vault.restore("new")
-        if done:
-            break
-    assert seen == {2, 3}
-    await house.store.close()
-
-
-async def test_a_restore_that_is_killed_while_it_copies_leaves_the_old_state(folder: Path, vault: SqliteVault) -> None:
-    house = await founded(SqliteStore(folder, FINGERPRINT))
-    await house.keep_all([f"text {number} " + "x" * 20_000 for number in range(400)])
-    await vault.create("large", NOW)
-    await house.keep("new")
-    log = folder / f"{FILE_NAME}-wal"
-    midway = 0
-    for share in (0.1, 0.3, 0.6, 0.9):
-        await house.store.vacuum()
-        size = (folder / FILE_NAME).stat().st_size
-        process = acting(0, "restore", folder, "large")
-        while process.poll() is None and log.stat().st_size < size * share:
-            pass
-        process.kill()
-        midway += not finished(process)
-        found = await contents(house)
-        assert len(found) in (400, 401)
-        assert await house.store.check() == ""
-        if len(found) == 400:
-            await house.keep("new")
-    assert midway
-    await house.store.close()
-
-
-async def test_replacing_a_damaged_store_can_be_killed_and_repeated(folder: Path, vault: SqliteVault) -> None:
-    house = await founded(SqliteStore(folder, FINGERPRINT))
-    await house.keep("one")
-    await vault.create("first", NOW)
-    await house.store.close()
-    for step in steps(stride=5):
-        shutil.rmtree(folder / "backups" / f"damaged-{NOW:%Y%m%d-%H%M%S}", ignore_errors=True)
-        (folder / FILE_NAME).write_bytes(b"nonsense" * 1000)
-        done = finished(acting(step, "replace", folder, "first"))
-        if (folder / FILE_NAME).read_bytes() != b"nonsense" * 1000:
-            assert await kept_in(folder, house) == ["one"]
-        if done:
-            break
-
-
-def test_the_manifest_holds_no_text(tmp_path: Path) -> None:
-    """Field by field, so that a new one is thought about."""
-    from dataclasses import fields
-
-    from commonplace.domain.backup import Backup, Contents
-
-    assert {field.name for field in fields(Backup)} == {"name", "made_at", "bytes", "encrypted", "sha256", "contents"}
-    assert {field.name for field in fields(Contents)} == {"store", "schema", "memories", "events", "blocks", "head"}
-    manifest: dict[str, Any] = json.loads("{}")
-    assert manifest == {}
 
 
 async def test_a_copy_that_is_no_database_is_called_broken(place: Path, vault: SqliteVault) -> None:

@@ -7,16 +7,18 @@ from zoneinfo import ZoneInfo
 import apsw
 import pytest
 
+from commonplace.bootstrap import build
 from commonplace.domain.address import address
 from commonplace.domain.chain import Block, forge
 from commonplace.domain.identifiers import MemoryId
-from commonplace.engine import Engine, assemble
+from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
 from commonplace.engine.paths import Labels
 from commonplace.language.terms import terms
+from commonplace.settings import Settings
 from commonplace.storage.sqlite import migrations
 from commonplace.storage.sqlite.rows import micros
-from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
+from commonplace.storage.sqlite.store import FILE_NAME
 from tests.fakes import Clock, Embedder
 from tests.storage.samples import NOW, new_id
 
@@ -80,8 +82,7 @@ def _memory(connection: apsw.Connection, number: int, text: str, blocks: list[Bl
 
 
 def opened(folder: Path) -> Engine:
-    model = Embedder()
-    return assemble(SqliteStore(folder, model.fingerprint), model, Clock(), ZoneInfo("UTC"))
+    return build(Settings(data_dir=str(folder)), model=Embedder(), clock=Clock(), zone=ZoneInfo("UTC"))
 
 
 async def test_memories_versions_tags_events_and_blocks_are_all_still_there(folder: Path) -> None:

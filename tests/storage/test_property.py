@@ -21,6 +21,7 @@ from commonplace.domain.memory import Change, Draft
 from commonplace.engine import Engine, assemble
 from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
+from commonplace.models.sentences import SentenceSummariser
 from commonplace.ports import Transaction
 from commonplace.storage.sqlite.store import SqliteStore
 from tests.fakes import Clock, Embedder
@@ -59,7 +60,7 @@ class StoreAgainstModel(RuleBasedStateMachine):
     @initialize()
     def open(self) -> None:
         store = SqliteStore(self.folder, self.embedder.fingerprint)
-        self.engine: Engine = assemble(store, self.embedder, self.clock, ZoneInfo("Asia/Seoul"))
+        self.engine: Engine = assemble(store, self.embedder, self.clock, ZoneInfo("Asia/Seoul"), SentenceSummariser())
         self.owner = self.run(self.engine.access.local_owner)
 
     def run(self, verb: Callable[..., Awaitable[T]], *arguments: Any, **more: Any) -> T:

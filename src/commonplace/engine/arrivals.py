@@ -6,6 +6,7 @@ import asyncio
 import unicodedata
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import chain
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
@@ -213,7 +214,7 @@ class _Planting:
     def _name(self, place: Place, address: Address, memory: Memory) -> tuple[str, bool]:
         """The name it can have there, and whether it has it already."""
         plain = _fit(address.name)
-        for name in (plain, *(f"{plain[: MAX_NAME_CHARS - 8]}_{number}" for number in range(2, 10_000))):
+        for name in chain([plain], (f"{plain[: MAX_NAME_CHARS - 8]}_{number}" for number in range(2, 10_000))):
             there = self._tx.paths.at(place, name)
             if there is None or there.memory == memory.number:
                 if name != address.name and there is None:

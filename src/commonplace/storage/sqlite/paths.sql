@@ -1,7 +1,13 @@
 -- Paths: the tree of addresses. `:collections` and `:now` say which memories may be seen.
+-- CROSS JOIN where the tree is climbed: from what was reached to its paths. The other way round is the whole tree.
 
 -- fragment: seen
 m.collection IN (SELECT value FROM json_each(:collections))
+AND NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number AND e.ends_at <= :now)
+
+-- fragment: seen_in_order
+-- With a plus sign, so that the order is taken from an index and the first are found without looking at all.
++m.collection IN (SELECT value FROM json_each(:collections))
 AND NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number AND e.ends_at <= :now)
 
 -- fragment: path
@@ -78,7 +84,10 @@ WHERE parent = :parent AND tree = :tree AND name NOT GLOB '*[^0-9]*' AND length(
 WITH RECURSIVE up (memory) AS (
     SELECT parent FROM paths WHERE memory = :memory AND tree = :tree AND parent IS NOT NULL
     UNION
-    SELECT p.parent FROM paths AS p JOIN up ON p.memory = up.memory WHERE p.tree = :tree AND p.parent IS NOT NULL
+    SELECT p.parent
+    FROM up
+    CROSS JOIN paths AS p ON p.memory = up.memory
+    WHERE p.tree = :tree AND p.parent IS NOT NULL
 )
 SELECT memory FROM up
 
@@ -88,7 +97,7 @@ WITH RECURSIVE up (memory) AS (
     UNION
     SELECT coalesce(p.parent, 0)
     FROM up
-    JOIN paths AS p ON p.memory = up.memory
+    CROSS JOIN paths AS p ON p.memory = up.memory
     WHERE p.tree = :tree AND p.number <> :without
 )
 SELECT EXISTS (SELECT 1 FROM up WHERE memory = 0)
@@ -142,7 +151,7 @@ SELECT count(*) FROM orphans AS o JOIN memories AS m ON m.number = o.memory WHER
 -- name: pathless
 SELECT m.number
 FROM memories AS m
-WHERE NOT EXISTS (SELECT 1 FROM paths AS p WHERE p.memory = m.number AND p.tree = :tree) AND {seen}
+WHERE NOT EXISTS (SELECT 1 FROM paths AS p WHERE p.memory = m.number AND p.tree = :tree) AND {seen_in_order}
 ORDER BY m.number DESC
 LIMIT :limit
 
@@ -154,7 +163,7 @@ WHERE NOT EXISTS (SELECT 1 FROM paths AS p WHERE p.memory = m.number AND p.tree 
 -- name: latest_with_path
 SELECT m.number
 FROM memories AS m
-WHERE EXISTS (SELECT 1 FROM paths AS p WHERE p.memory = m.number AND p.tree = :tree) AND {seen}
+WHERE EXISTS (SELECT 1 FROM paths AS p WHERE p.memory = m.number AND p.tree = :tree) AND {seen_in_order}
 ORDER BY m.revised_at DESC, m.number DESC
 LIMIT :limit
 
@@ -162,11 +171,14 @@ LIMIT :limit
 WITH RECURSIVE up (memory) AS (
     SELECT value FROM json_each(:numbers)
     UNION
-    SELECT p.parent FROM up JOIN paths AS p ON p.memory = up.memory WHERE p.tree = :tree AND p.parent IS NOT NULL
+    SELECT p.parent
+    FROM up
+    CROSS JOIN paths AS p ON p.memory = up.memory
+    WHERE p.tree = :tree AND p.parent IS NOT NULL
 )
 SELECT {path}
 FROM up
-JOIN paths AS p ON p.memory = up.memory
+CROSS JOIN paths AS p ON p.memory = up.memory
 WHERE p.tree = :tree
 ORDER BY p.priority, p.number
 
@@ -174,7 +186,7 @@ ORDER BY p.priority, p.number
 WITH RECURSIVE down (memory) AS (
     SELECT value FROM json_each(:memories)
     UNION
-    SELECT p.memory FROM down JOIN paths AS p ON p.parent = down.memory WHERE p.tree = :tree
+    SELECT p.memory FROM down CROSS JOIN paths AS p ON p.parent = down.memory WHERE p.tree = :tree
     LIMIT :most
 )
 SELECT memory FROM down
