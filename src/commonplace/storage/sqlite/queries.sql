@@ -23,10 +23,19 @@ LEFT JOIN ephemeral AS e ON e.memory = m.number
 LEFT JOIN words_docsize AS w ON w.id = m.number
 
 -- name: holdings
-SELECT c.number, c.id, c.domain, c.owner, g.access
+-- In three parts, each by its own index: there may be many collections, and this is asked in every call.
+SELECT c.number, c.id, c.domain, c.owner, NULL
 FROM collections AS c
-LEFT JOIN grants AS g ON g.collection = c.number AND g.subject_kind = 'user' AND g.subject = :user
-WHERE c.owner = :user OR c.domain = 'global' OR g.access IS NOT NULL
+WHERE c.owner = :user
+UNION ALL
+SELECT c.number, c.id, c.domain, c.owner, NULL
+FROM collections AS c
+WHERE c.owner IS NULL AND c.domain = 'global'
+UNION ALL
+SELECT c.number, c.id, c.domain, c.owner, g.access
+FROM grants AS g
+JOIN collections AS c ON c.number = g.collection
+WHERE g.subject_kind = 'user' AND g.subject = :user AND c.owner IS NOT :user
 
 -- name: home
 SELECT number FROM collections WHERE owner = :user AND kind = 'user'
