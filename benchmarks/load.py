@@ -77,7 +77,7 @@ def _rows(table: Table, clients: int, outcome: Outcome, name: str, price: float,
 
 def _ours(clients: int, requests: int, size: int) -> tuple[Outcome, int]:
     with seeded(size) as folder:
-        with served(folder) as server:
+        with served(folder, COMMONPLACE_BACKUP_DAILY="no") as server:
             connect = partial(connected, server.url())
             outcome = anyio.run(crowd, connect, clients, requests, _mixed(requests), server.process.pid)
             server.process.kill()

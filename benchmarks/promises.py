@@ -53,7 +53,7 @@ def _measured(transport: str, clients: int, size: int, calls: int) -> tuple[Outc
         if transport == "stdio":
             outcome = anyio.run(crowd, partial(_over_stdio, folder), clients, calls, _mixed(calls), 1)
         else:
-            with served(folder, "--dialect", "assoc", "--rate-limit", "0") as server:
+            with served(folder, "--dialect", "assoc", "--rate-limit", "0", COMMONPLACE_BACKUP_DAILY="no") as server:
                 outcome = anyio.run(
                     crowd, partial(_over, transport, server), clients, calls, _mixed(calls), server.process.pid
                 )
