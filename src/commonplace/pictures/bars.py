@@ -18,7 +18,7 @@ class Row(NamedTuple):
     """A name and its count; `rest` marks what stands for many."""
 
     name: str
-    count: int
+    amount: int
     series: int
     rest: bool = False
 
@@ -37,22 +37,25 @@ def rows(
     found: Sequence[Row], step: float, words: Wording, said: Callable[[int], str] | None = None
 ) -> tuple[list[Box], list[Words]]:
     """The scale is that of the named: a heap of others is drawn at most as long as the longest of them."""
-    most = max((row.count for row in found if not row.rest), default=0) or max((row.count for row in found), default=1)
+    named = [row.amount for row in found if not row.rest]
+    most = max(named or [row.amount for row in found], default=1)
     boxes: list[Box] = []
     texts: list[Words] = []
     start, end = LEFT + NAME + 8, RIGHT - 44
     for at, row in enumerate(found):
         y = TOP + at * step
-        long = (end - start) * min(row.count / max(most, 1), 1.0)
-        name, count = cut(row.name, NAME, 12), words.count(row.count)
-        role, value = "rest" if row.rest else "bar", (said or words.memories)(row.count)
+        long = (end - start) * min(row.amount / max(most, 1), 1.0)
+        name, count = cut(row.name, NAME, 12), words.count(row.amount)
+        role, value = "rest" if row.rest else "bar", (said or words.memories)(row.amount)
         boxes.append(Box(f"r{at}", start, y - 10, near(max(long, 2.0)), 12, row.series, row.name, value, role))
         texts.append(Words(LEFT, y, name, 12, "text", "start", near(width(name, 12))))
         texts.append(Words(RIGHT, y, count, 12, "number", "end", near(width(count, 12))))
     return boxes, texts
 
 
-def histogram(counts: Sequence[int], names: Sequence[str], base: float, high: float, series: int, words: Wording) -> list[Box]:
+def histogram(
+    counts: Sequence[int], names: Sequence[str], base: float, high: float, series: int, words: Wording
+) -> list[Box]:
     most = max(max(counts, default=0), 1)
     step = (RIGHT - LEFT) / len(counts)
     gap = min(3.0, step * 0.2)

@@ -30,18 +30,18 @@ def panels(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> lis
 
 
 def _share(found: Sequence[bars.Row], words: Wording) -> Panel:
-    named = sum(row.count for row in found if not row.rest)
+    named = sum(row.amount for row in found if not row.rest)
     bound = named * _LARGEST_REST / (1 - _LARGEST_REST)
-    sizes = [min(row.count, bound) if row.rest else float(row.count) for row in found]
+    sizes = [min(row.amount, bound) if row.rest else float(row.amount) for row in found]
     order = sorted(range(len(found)), key=lambda at: (-sizes[at], at))
     parts = divided([sizes[at] for at in order], (16.0, 48.0, COLUMN - 32.0, HEIGHT - 64.0))
-    total = sum(row.count for row in found)
+    total = sum(row.amount for row in found)
     boxes: list[Box] = []
     texts: list[Words] = []
     for at, part in zip(order, parts, strict=True):
         row = found[at]
-        bounded = row.rest and row.count > bound
-        value = f"{words.memories(row.count)} · {words('not_to_scale') if bounded else f'{row.count / total:.0%}'}"
+        bounded = row.rest and row.amount > bound
+        value = f"{words.memories(row.amount)} · {words('not_to_scale') if bounded else f'{row.amount / total:.0%}'}"
         boxes.append(_tile(at, part, row, value))
         texts += _tile_words(part, row, value)
     return Panel("share", words("share"), COLUMN, HEIGHT, boxes=tuple(boxes), words=tuple(texts))
@@ -50,7 +50,17 @@ def _share(found: Sequence[bars.Row], words: Wording) -> Panel:
 def _tile(at: int, part: Part, row: bars.Row, value: str) -> Box:
     x, y, wide, high = part
     role = "rest" if row.rest else "tile"
-    return Box(f"s{at}", near(x + 1), near(y + 1), near(max(wide - 2, 1)), near(max(high - 2, 1)), row.series, row.name, value, role)
+    return Box(
+        f"s{at}",
+        near(x + 1),
+        near(y + 1),
+        near(max(wide - 2, 1)),
+        near(max(high - 2, 1)),
+        row.series,
+        row.name,
+        value,
+        role,
+    )
 
 
 def _tile_words(part: Part, row: bars.Row, value: str) -> list[Words]:
@@ -61,10 +71,12 @@ def _tile_words(part: Part, row: bars.Row, value: str) -> list[Words]:
     if lines and lines[-1].endswith(ELLIPSIS) and width(lines[-1]) < 3:
         lines = []
     texts = [
-        Words(near(x + 10), near(y + 8 + size + at * size * 1.25), line, size, "strong", "start", near(width(line, size)))
+        Words(
+            near(x + 10), near(y + 8 + size + at * size * 1.25), line, size, "strong", "start", near(width(line, size))
+        )
         for at, line in enumerate(lines)
     ]
-    below = next((text for text in (value, value.split(" · ")[0], str(row.count)) if width(text, 11) <= room), "")
+    below = next((text for text in (value, value.split(" · ")[0], str(row.amount)) if width(text, 11) <= room), "")
     if lines and below and high > 34 + len(lines) * size * 1.25:
         baseline = near(y + 10 + (len(lines) + 0.3) * size * 1.25 + 11)
         texts.append(Words(near(x + 10), baseline, below, 11, "text", "start", near(width(below, 11))))
@@ -83,7 +95,11 @@ def _over_time(found: Sequence[bars.Row], snapshot: Snapshot, words: Wording) ->
     texts: list[Words] = []
     for at, row in enumerate(found):
         base = bars.TOP + at * _STEP + 4
-        own = [i for name, some in instants.items() if name not in named for i in some] if row.rest else instants[row.name]
+        own = (
+            [i for name, some in instants.items() if name not in named for i in some]
+            if row.rest
+            else instants[row.name]
+        )
         points = bars.curve(span.counts(own), bars.LEFT + bars.NAME + 8, bars.RIGHT, base, 20)
         shapes += [*bars.area(points, base, row.series)]
         name = cut(row.name, bars.NAME, 12)

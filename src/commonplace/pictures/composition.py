@@ -28,7 +28,9 @@ def composed(kind: str, snapshot: Snapshot) -> Sheet:
         return _sheet(kind, snapshot, words, (), (), [_empty(snapshot, words)], "")
     if kind == "memory_map":
         return _map(snapshot, words)
-    colours = series.by_domain(snapshot.dots, words) if kind == "domain_graph" else series.by_category(snapshot.dots, words)
+    colours = (
+        series.by_domain(snapshot.dots, words) if kind == "domain_graph" else series.by_category(snapshot.dots, words)
+    )
     panels = {
         "stats_dashboard": stats.panels,
         "domain_graph": domains.panels,

@@ -81,14 +81,25 @@ def _discs(name: str, circle: Circle, counts: Counter[str], colours: series.Colo
     found = [Disc(f"domain:{name}", near(x), near(y), near(r), colour, name, total, "domain")]
     order = series.ranked(counts)
     rows = bars.top(counts, order, _MOST_CATEGORIES, [colour] * len(order), words)
-    limit = max((row.count for row in rows if not row.rest), default=1)
-    bubbles = packed([sqrt(min(row.count, limit)) + 0.4 for row in rows], 0.3)
+    limit = max((row.amount for row in rows if not row.rest), default=1)
+    bubbles = packed([sqrt(min(row.amount, limit)) + 0.4 for row in rows], 0.3)
     middle_x, middle_y, reach = enclosing(bubbles)
     scale = min((r - 8) / reach, 46.0)
     for row, (bx, by, br) in zip(rows, bubbles, strict=True):
         at = f"category:{name}/{row.name}"
-        value = words.memories(row.count)
-        found.append(Disc(at, near(x + scale * (bx - middle_x)), near(y + scale * (by - middle_y)), near(scale * br), colour, row.name, value, "category"))
+        value = words.memories(row.amount)
+        found.append(
+            Disc(
+                at,
+                near(x + scale * (bx - middle_x)),
+                near(y + scale * (by - middle_y)),
+                near(scale * br),
+                colour,
+                row.name,
+                value,
+                "category",
+            )
+        )
     return found
 
 
@@ -133,7 +144,11 @@ def _edge(circle: Circle, steps: int) -> tuple[float, float]:
 
 
 def _words(
-    discs: Sequence[Disc], lines: Sequence[Line], bonds: Mapping[Pair, int], circles: Mapping[str, Circle], words: Wording
+    discs: Sequence[Disc],
+    lines: Sequence[Line],
+    bonds: Mapping[Pair, int],
+    circles: Mapping[str, Circle],
+    words: Wording,
 ) -> list[Words]:
     board = Board((0.0, 0.0, FULL, 2 * FULL))
     texts: list[Words] = []
@@ -153,14 +168,29 @@ def _words(
         size = 13.0 if disc.r > 40 else 11.0
         name = cut(disc.name, disc.r * 1.8, size)
         shown = disc.r > 17 and (name == disc.name or disc.r > 26)
-        texts.append(Words(disc.x, near(disc.y + size * 0.36), name or disc.name, size, "inner", "middle", near(disc.r * 1.8), shown))
+        texts.append(
+            Words(
+                disc.x,
+                near(disc.y + size * 0.36),
+                name or disc.name,
+                size,
+                "inner",
+                "middle",
+                near(disc.r * 1.8),
+                shown,
+            )
+        )
     return texts
 
 
 def _between(bonds: Mapping[Pair, int], words: Wording) -> Panel:
     order = sorted(bonds, key=lambda pair: (pair[0] == pair[1], -bonds[pair], pair))[:7]
     found = [
-        bars.Row(f"{words('within')} {one}" if one == other else f"{one} ↔ {other}", bonds[one, other], 0 if one != other else OTHER)
+        bars.Row(
+            f"{words('within')} {one}" if one == other else f"{one} ↔ {other}",
+            bonds[one, other],
+            0 if one != other else OTHER,
+        )
         for one, other in order
     ]
     boxes, texts = bars.rows(found, 28, words, lambda count: words("links", n=count))

@@ -17,7 +17,7 @@ from commonplace.pictures.wording import Wording
 HEIGHT = 720.0
 MOST = 150
 DEEPEST = 3
-_CROSSING = 120
+_CROSSING = 90
 """Ties beside those that lead outwards, at most."""
 _X, _Y = FULL / 2 - 90.0, HEIGHT / 2 - 52.0
 
@@ -115,7 +115,7 @@ def _placed(found: Neighbourhood, deepest: int) -> dict[str, Point]:
         if found.parents[name]:
             children[found.parents[name]].append(name)
     leaves: dict[str, float] = {}
-    for name in reversed(found.depths):
+    for name in reversed(list(found.depths)):
         # A leaf on an inner ring needs a larger angle for the same room.
         leaves[name] = max(sum(leaves[child] for child in children[name]), deepest / max(found.depths[name], 1))
     center = next(iter(found.depths))
@@ -177,15 +177,20 @@ def _badges(spots: Sequence[Spot], board: Board) -> list[Words]:
 
 def _lines(snapshot: Snapshot, spots: Sequence[Spot], found: Neighbourhood) -> list[Line]:
     where = {spot.id: spot for spot in spots}
-    outwards, crossing = [], []
+    outwards: list[Tie] = []
+    crossing: list[Tie] = []
     for tie in sorted(snapshot.ties, key=lambda tie: (-tie.strength, tie.source, tie.target, tie.kind)):
         if tie.source in where and tie.target in where:
             leads = found.parents[tie.target] == tie.source or found.parents[tie.source] == tie.target
             (outwards if leads else crossing).append(tie)
-    return [_line(tie, where, 0.0) for tie in outwards] + [_line(tie, where, 0.16) for tie in crossing[:_CROSSING]]
+    thick = 1.0 if len(spots) <= 60 else 0.5
+    return [
+        *(_line(tie, where, 0.0, thick) for tie in outwards),
+        *(_line(tie, where, 0.16, 0.6 * thick) for tie in crossing[:_CROSSING]),
+    ]
 
 
-def _line(tie: Tie, where: Mapping[str, Spot], bend: float) -> Line:
+def _line(tie: Tie, where: Mapping[str, Spot], bend: float, thick: float) -> Line:
     one, other = where[tie.source], where[tie.target]
     return Line(
         tie.source,
@@ -196,6 +201,6 @@ def _line(tie: Tie, where: Mapping[str, Spot], bend: float) -> Line:
         one.y,
         other.x,
         other.y,
-        near(0.8 + 4.2 * tie.strength),
+        near(0.6 + 4.4 * thick * tie.strength),
         bend,
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from commonplace.pictures.lettering import clean
-from commonplace.pictures.sheet import Panel, Sheet
+from commonplace.pictures.lettering import clean, width
+from commonplace.pictures.sheet import Line, Panel, Sheet, Words
 
 _COLOURS = ("#2f6fde", "#c2540a", "#12805c", "#a8378f", "#8a6a00", "#6a4bd0", "#c0324a", "#0b7c96", "#6b7486")
 _STYLES = {"temporal": "dotted", "derived_from": "dashed", "references": "dashed", "annotates": "dotted"}
@@ -18,9 +18,9 @@ def graphviz(sheet: Sheet) -> str:
     texts = {card.id: card.text for card in sheet.memories}
     lines = [
         "digraph commonplace {",
-        f'  graph [layout=nop, charset="UTF-8", label={quoted(sheet.title)}, tooltip={quoted(sheet.subtitle)}, '
-        'labelloc=t, fontname="sans-serif", fontsize=20, splines=line, outputorder=edgesfirst, overlap=true];',
-        '  node [shape=circle, style=filled, fixedsize=true, label="", fontname="sans-serif", fontsize=11, '
+        f'  graph [layout=nop2, charset="UTF-8", label={quoted(sheet.title)}, tooltip={quoted(sheet.subtitle)}, '
+        'labelloc=t, fontname="sans-serif", fontsize=20, outputorder=edgesfirst, overlap=true];',
+        '  node [shape=circle, style=filled, fixedsize=shape, label="", fontname="sans-serif", fontsize=11, '
         'color="#ffffff", penwidth=0.5];',
         '  edge [arrowhead=none, color="#7a849680", fontname="sans-serif"];',
     ]
@@ -45,26 +45,40 @@ def _cluster(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str]) -> Iter
         style = f", style={_STYLES[line.kind]}" if line.kind in _STYLES else ""
         arrow = ", arrowhead=normal, arrowsize=0.5" if line.kind in _DIRECTED else ""
         facts = f"weight={line.strength:g}, penwidth={line.width:g}, tooltip={quoted(line.kind)}{style}{arrow}"
-        yield f"    {names[line.source]} -> {names[line.target]} [{facts}];"
+        yield f"    {names[line.source]} -> {names[line.target]} [{_course(sheet, panel, line)}, {facts}];"
     yield "  }"
+
+
+def _course(sheet: Sheet, panel: Panel, line: Line) -> str:
+    """The same bend as a cubic curve, which is what DOT knows."""
+    x, y = (line.x1 + line.x2) / 2, (line.y1 + line.y2) / 2
+    x, y = x - line.bend * (line.y2 - line.y1), y + line.bend * (line.x2 - line.x1)
+    points = [
+        (line.x1, line.y1),
+        ((line.x1 + 2 * x) / 3, (line.y1 + 2 * y) / 3),
+        ((line.x2 + 2 * x) / 3, (line.y2 + 2 * y) / 3),
+        (line.x2, line.y2),
+    ]
+    return 'pos="' + " ".join(_point(sheet, panel, *point) for point in points) + '"'
 
 
 def _nodes(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str], names: dict[str, str]) -> Iterator[str]:
     for disc in panel.discs:
         faint = "14" if disc.role == "domain" else "40"
-        look = f'fillcolor="{_COLOURS[disc.series]}{faint}", label={quoted(disc.name)}, tooltip={quoted(disc.value)}'
+        look = f'fillcolor="{_COLOURS[disc.series]}{faint}", tooltip={quoted(f"{disc.name} – {disc.value}")}'
         yield f"{names[disc.id]} [{_place(sheet, panel, disc.x, disc.y)}, {_size(2 * disc.r, 2 * disc.r)}, {look}];"
     for index, box in enumerate(panel.boxes):
         x, y = box.x + box.width / 2, box.y + box.height / 2
         said = f"{box.name} – {box.value}"
-        look = f'shape=box, fillcolor="{_COLOURS[box.series]}60", tooltip={quoted(said)}'
-        label = f", label={quoted(box.name)}" if box.role == "tile" else ""
-        yield f"p{at}b{index} [{_place(sheet, panel, x, y)}, {_size(box.width, box.height)}, {look}{label}];"
+        alpha = f"{round(0x10 + 0xE0 * box.weight):02x}" if box.role == "cell" else "60"
+        look = f'shape=box, fillcolor="{_COLOURS[box.series]}{alpha}", tooltip={quoted(said)}'
+        yield f"p{at}b{index} [{_place(sheet, panel, x, y)}, {_size(box.width, box.height)}, {look}];"
     for spot in panel.spots:
-        said = f'id={quoted("memory-" + spot.id)}, tooltip={quoted(texts.get(spot.id, ""))}'
+        said = f"id={quoted('memory-' + spot.id)}, tooltip={quoted(texts.get(spot.id, ''))}"
         look = f'fillcolor="{_COLOURS[spot.series]}", {said}'
         yield f"{names[spot.id]} [{_place(sheet, panel, spot.x, spot.y)}, {_size(2 * spot.r, 2 * spot.r)}, {look}];"
-    for index, words in enumerate(panel.words):
+    heading = (Words(20, 30, panel.title, 13, room=width(panel.title, 13)),) if panel.title else ()
+    for index, words in enumerate(heading + panel.words):
         if words.shown:
             shift = {"start": words.room / 2, "end": -words.room / 2}.get(words.anchor, 0.0)
             place = _place(sheet, panel, words.x + shift, words.y - words.size * 0.36)
@@ -73,8 +87,12 @@ def _nodes(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str], names: di
 
 
 def _place(sheet: Sheet, panel: Panel, x: float, y: float) -> str:
+    return f'pos="{_point(sheet, panel, x, y)}"'
+
+
+def _point(sheet: Sheet, panel: Panel, x: float, y: float) -> str:
     """In points, from the lower left corner."""
-    return f'pos="{round(panel.x + x, 1):g},{round(sheet.height - panel.y - y, 1):g}"'
+    return f"{round(panel.x + x, 1):g},{round(sheet.height - panel.y - y, 1):g}"
 
 
 def _size(wide: float, high: float) -> str:

@@ -14,7 +14,9 @@ _UNSEEN = re.compile(
     "\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 # A few marks on a letter are writing; a tower of them is not.
-_TOWERS = re.compile("([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{2})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
+_TOWERS = re.compile(
+    "([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{2})[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+)
 _LONGEST = 2000
 """No label needs more; a memory may have a megabyte."""
 
@@ -78,7 +80,8 @@ def cut(text: str, room: float, size: float = 1.0) -> str:
 
 def wrap(text: str, room: float, size: float, lines: int) -> list[str]:
     """At most so many lines, broken at spaces where there are any, else between letters."""
-    rest, wrapped = clean(text), []
+    rest = clean(text)
+    wrapped: list[str] = []
     while rest and len(wrapped) < lines - 1:
         fits = _fitting(rest, room, size)
         if fits == len(rest):

@@ -13,7 +13,12 @@ _ROWS, _TOP, _STEP = 5, 62.0, 44.0
 
 
 def listing(
-    name: str, dots: Sequence[Dot], remark: Callable[[Dot], str], words: Wording, colours: series.Colouring, empty: str = ""
+    name: str,
+    dots: Sequence[Dot],
+    remark: Callable[[Dot], str],
+    words: Wording,
+    colours: series.Colouring,
+    empty: str = "",
 ) -> Panel:
     """The first five, each with a remark below."""
     spots: list[Spot] = []

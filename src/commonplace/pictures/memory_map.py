@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from math import sqrt
+
 from commonplace.pictures import semantic, series, terrain
 from commonplace.pictures.lettering import clean, cut, width
 from commonplace.pictures.packing import apart, packed, sunflower
@@ -51,7 +52,9 @@ def panels(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> lis
 
 
 def _radius(dot: Dot, count: int) -> float:
-    low, high = (6.0, 12.0) if count <= 60 else (4.0, 8.0) if count <= 300 else (2.6, 5.5) if count <= 1500 else (1.8, 4.2)
+    low, high = (
+        (6.0, 12.0) if count <= 60 else (4.0, 8.0) if count <= 300 else (2.6, 5.5) if count <= 1500 else (1.8, 4.2)
+    )
     return low + (high - low) * dot.importance
 
 
@@ -66,8 +69,7 @@ def _places(dots: Sequence[Dot], words: Wording) -> list[Point]:
     flat = semantic.laid_out(np.array([dots[at].vector for at in having], np.float32))
     half_x, half_y = FULL / 2 - _PAD * 1.3, HEIGHT / 2 - _PAD
     known = {
-        at: (FULL / 2 + half_x * x, HEIGHT / 2 + half_y * y)
-        for at, (x, y) in zip(having, flat.tolist(), strict=True)
+        at: (FULL / 2 + half_x * x, HEIGHT / 2 + half_y * y) for at, (x, y) in zip(having, flat.tolist(), strict=True)
     }
     return _with_strangers(dots, known, words)
 
@@ -109,7 +111,6 @@ def _by_category(dots: Sequence[Dot], words: Wording) -> list[Point]:
     return places
 
 
-
 def _hill_words(ground: terrain.Terrain, dots: Sequence[Dot], board: Board) -> list[Words]:
     """On the peak, or a little above or below where a memory stands there."""
     hills = ground.hills()
@@ -125,7 +126,9 @@ def _hill_words(ground: terrain.Terrain, dots: Sequence[Dot], board: Board) -> l
         if box:
             board.take(box)
         if text:
-            labels.append(Words(near(x), near(y + size * 0.36), text, size, "hill", "middle", near(wide), box is not None))
+            labels.append(
+                Words(near(x), near(y + size * 0.36), text, size, "hill", "middle", near(wide), box is not None)
+            )
     return labels
 
 
@@ -143,7 +146,7 @@ def _names(spots: Sequence[Spot], dots: Sequence[Dot], board: Board) -> list[Wor
         return []
     order = sorted(range(len(dots)), key=lambda at: (-dots[at].importance, dots[at].id))
     circles = [(spots[at].x, spots[at].y, spots[at].r) for at in order]
-    size, room = (13.0, 240.0) if len(dots) <= 12 else (11.5, 150.0)
+    size, room = (15.0, 480.0) if len(dots) <= 3 else (13.0, 240.0) if len(dots) <= 12 else (11.5, 150.0)
     return named(board, circles, [dots[at].text for at in order], size, room, _MOST_NAMES)
 
 

@@ -13,7 +13,7 @@ _PUSHES, _BESIDE = 100, 6
 
 
 def packed(radii: Sequence[float], gap: float = 0.0, flat: float = 1.0) -> list[Circle]:
-    """A place for each radius, in the same order; broader than high where flat is below 1. For dozens, not thousands."""
+    """A place for each radius, in the same order; broader than high where flat is below 1. For dozens."""
     placed: dict[int, Circle] = {}
     for at in sorted(range(len(radii)), key=lambda at: (-radii[at], at)):
         radius = radii[at] + gap / 2
@@ -57,12 +57,14 @@ def enclosing(circles: Sequence[Circle]) -> Circle:
     """A circle around all, near enough the smallest: its middle goes towards the farthest, ever less."""
     x, y = circles[0][:2]
     for turn in range(60):
-        fx, fy, fr = max(circles, key=lambda one: hypot(one[0] - x, one[1] - y) + one[2])
+        fx, fy, _ = max(circles, key=lambda one: hypot(one[0] - x, one[1] - y) + one[2])
         x, y = x + (fx - x) / (turn + 2), y + (fy - y) / (turn + 2)
     return x, y, max(hypot(cx - x, cy - y) + r for cx, cy, r in circles)
 
 
-def apart(places: Sequence[tuple[float, float]], radii: Sequence[float], frame: tuple[float, float]) -> list[tuple[float, float]]:
+def apart(
+    places: Sequence[tuple[float, float]], radii: Sequence[float], frame: tuple[float, float]
+) -> list[tuple[float, float]]:
     """The circles pushed off each other until hardly one covers another, however many, and kept within the frame."""
     import numpy as np
 
@@ -89,6 +91,9 @@ def apart(places: Sequence[tuple[float, float]], radii: Sequence[float], frame: 
 def sunflower(count: int, spacing: float) -> list[tuple[float, float]]:
     """Places evenly spread over a disc, the first in its middle."""
     return [
-        (spacing * sqrt(at + 0.5 * (count > 1)) * cos(at * _TURN), spacing * sqrt(at + 0.5 * (count > 1)) * sin(at * _TURN))
+        (
+            spacing * sqrt(at + 0.5 * (count > 1)) * cos(at * _TURN),
+            spacing * sqrt(at + 0.5 * (count > 1)) * sin(at * _TURN),
+        )
         for at in range(count)
     ]

@@ -1,4 +1,4 @@
-"""A sheet as one HTML page that needs no network: its panels, a style and a script, and what the script tells of them."""
+"""A sheet as one HTML page that needs no network: its panels, a style, a script, and what the script tells."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ def page(sheet: Sheet) -> str:
     parts = [
         f'<!doctype html><html lang="{sheet.language}"><head><meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_policy()}">',
-        '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark">',
-        '<meta name="referrer" content="no-referrer"><link rel="icon" href="data:,">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">',
+        '<link rel="icon" href="data:,">',
         f"<title>{e(sheet.title)}</title><style>{_style()}</style></head>",
-        f'<body class="cp {sheet.type}"><header><h1 dir="auto">{e(sheet.title)}</h1><p>{e(sheet.subtitle)}</p></header>',
+        f'<body class="cp {sheet.type}"><header><h1 dir="auto">{e(sheet.title)}</h1>',
+        f"<p>{e(sheet.subtitle)}</p></header>",
         _tools(sheet, words),
         _legend(sheet, words),
-        f'<main>{"".join(_section(sheet, panel, words) for panel in sheet.panels)}</main>',
+        f"<main>{''.join(_section(sheet, panel, words) for panel in sheet.panels)}</main>",
         f'<p class="help" id="help">{e(words("help"))}</p>' if sheet.shown else "",
-        '<div id="card" role="tooltip" hidden></div>',
-        f'<div id="said" class="unseen" aria-live="polite"></div><script type="application/json" id="data">{_data(sheet, words)}</script>',
+        '<div id="card" role="tooltip" hidden></div><div id="said" class="unseen" aria-live="polite"></div>',
+        f'<script type="application/json" id="data">{_data(sheet, words)}</script>',
         f'<script type="module">{_script()}</script></body></html>\n',
     ]
     return "".join(parts)
@@ -67,11 +69,11 @@ def _digest(text: str) -> str:
 def _tools(sheet: Sheet, words: Wording) -> str:
     if not sheet.shown:
         return ""
-    search = e(words("search"))
+    search, theme = e(words("search")), e(words("theme"))
     return (
-        f'<div class="tools" role="search"><input type="search" id="search" placeholder="{search}" aria-label="{search}" '
-        'autocomplete="off" spellcheck="false"><output id="hits" for="search"></output>'
-        f'<button type="button" id="theme" aria-label="{e(words("theme"))}" title="{e(words("theme"))}">◐</button></div>'
+        '<div class="tools" role="search"><input type="search" id="search" autocomplete="off" spellcheck="false" '
+        f'placeholder="{search}" aria-label="{search}"><output id="hits" for="search"></output>'
+        f'<button type="button" id="theme" aria-label="{theme}" title="{theme}">◐</button></div>'
     )
 
 
@@ -90,19 +92,21 @@ def _stroke(kind: Series) -> str:
 
 def _entry(one: Series, sort: str, mark: str, words: Wording) -> str:
     key = one.index if sort == "s" else one.label
-    label = f'<bdi>{e(one.label)}</bdi> <small>{words.count(one.count)}</small>'
+    label = f"<bdi>{e(one.label)}</bdi> <small>{words.count(one.count)}</small>"
     return f'<li><button type="button" aria-pressed="true" data-{sort}="{key}">{mark}{label}</button></li>'
 
 
 def _section(sheet: Sheet, panel: Panel, words: Wording) -> str:
     name = panel.title or sheet.title
     said = f"{name}. {summary(sheet)}" if panel.field else name
-    coloured = " coloured" if panel.name in _COLOURED or (panel.name, sheet.type) == ("by_domain", "domain_graph") else ""
+    coloured = (
+        " coloured" if panel.name in _COLOURED or (panel.name, sheet.type) == ("by_domain", "domain_graph") else ""
+    )
     wide = " wide" if panel.width > COLUMN else ""
-    focus = "" if panel.name == "empty" else ' tabindex="0" aria-describedby="help"'
+    focus = ' tabindex="0" aria-describedby="help"' if panel.spots or panel.boxes or panel.discs else ""
     drawing = (
-        f'<svg class="sheet" viewBox="0 0 {n(panel.width)} {n(panel.height)}" role="group" aria-label="{e(said)}"{focus}>'
-        f"{body(panel, {})}</svg>"
+        f'<svg class="sheet" viewBox="0 0 {n(panel.width)} {n(panel.height)}" role="group" '
+        f'aria-label="{e(said)}"{focus}>{body(panel, {})}</svg>'
     )
     buttons = _buttons(sheet, words) if panel.field else ""
     return (
@@ -118,7 +122,8 @@ def _buttons(sheet: Sheet, words: Wording) -> str:
     )
     count = len(sheet.memories)
     replay = (
-        f'<label class="replay"><input type="range" min="1" max="{count}" value="{count}" aria-label="{e(words("to"))}">'
+        f'<label class="replay"><input type="range" min="1" max="{count}" value="{count}" '
+        f'aria-label="{e(words("to"))}">'
         f"<output>{sheet.memories[-1].created_at[:10]}</output></label>"
         if count > 1
         else ""

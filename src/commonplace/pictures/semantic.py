@@ -126,7 +126,7 @@ def _padded(reduced: Floats) -> Floats:
 
 
 def _level(places: Floats) -> Floats:
-    """Turned so that the longer side lies flat, and sized by where most are: a few strangers must not shrink the rest."""
+    """Turned so that the longer side lies flat, and sized by where most are: a few must not shrink the rest."""
     import numpy as np
 
     if len(places) < 2:

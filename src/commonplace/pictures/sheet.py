@@ -159,12 +159,15 @@ class Sheet:
     memories: tuple[Card, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        return _plain(self)
+        plain: dict[str, Any] = _plain(self)
+        return plain
 
 
 def _plain(value: Any) -> Any:
+    """What is as it usually is, is not said: of thousands of marks that is half the text."""
     if hasattr(value, "__dataclass_fields__"):
-        return {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        found = {one.name: (getattr(value, one.name), one.default) for one in fields(value)}
+        return {name: _plain(one) for name, (one, usual) in found.items() if one != usual}
     return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 

@@ -51,7 +51,9 @@ def _totals(snapshot: Snapshot, words: Wording) -> Panel:
         x, count, label = 20.0 + at * 106, words.count(number), cut(words(name), 100, 11)
         texts.append(Words(x, 168, count, 20, "figure", "start", near(width(count, 20))))
         texts.append(Words(x, 188, label, 11, "faint", "start", near(width(label, 11))))
-    return Panel("total", words("total"), COLUMN, _LOW, shapes=(Shape("axis", ((20, 136), (332, 136))),), words=tuple(texts))
+    return Panel(
+        "total", words("total"), COLUMN, _LOW, shapes=(Shape("axis", ((20, 136), (332, 136))),), words=tuple(texts)
+    )
 
 
 def _growth(snapshot: Snapshot, words: Wording) -> Panel:
@@ -67,7 +69,9 @@ def _growth(snapshot: Snapshot, words: Wording) -> Panel:
     ]
     boxes = bars.histogram(counts, found.names, 184, 26, 0, words)
     title = f"{words('growth')} · {words('per_' + found.unit)}"
-    return Panel("growth", title, COLUMN, _LOW, shapes=tuple(bars.area(points, 150, 0)), boxes=tuple(boxes), words=tuple(ends))
+    return Panel(
+        "growth", title, COLUMN, _LOW, shapes=tuple(bars.area(points, 150, 0)), boxes=tuple(boxes), words=tuple(ends)
+    )
 
 
 def by_domain(dots: Sequence[Dot], words: Wording, height: float) -> Panel:
@@ -94,7 +98,9 @@ def _importance(dots: Sequence[Dot], words: Wording) -> Panel:
     boxes = bars.histogram(counts, names, 236, 164, 2, words)
     step = (bars.RIGHT - bars.LEFT) / 10
     ticks = [
-        Words(near(bars.LEFT + at * step), 256, f"{at / 10:g}", 11, "tick", {0: "start", 10: "end"}.get(at, "middle"), 20)
+        Words(
+            near(bars.LEFT + at * step), 256, f"{at / 10:g}", 11, "tick", {0: "start", 10: "end"}.get(at, "middle"), 20
+        )
         for at in range(0, 11, 2)
     ]
     numbers = [
@@ -103,7 +109,9 @@ def _importance(dots: Sequence[Dot], words: Wording) -> Panel:
         if count
     ]
     axis = Shape("axis", ((bars.LEFT, 236), (bars.RIGHT, 236)))
-    return Panel("importance", words("importance"), COLUMN, _HIGH, shapes=(axis,), boxes=tuple(boxes), words=(*ticks, *numbers))
+    return Panel(
+        "importance", words("importance"), COLUMN, _HIGH, shapes=(axis,), boxes=tuple(boxes), words=(*ticks, *numbers)
+    )
 
 
 def _tags(dots: Sequence[Dot], words: Wording) -> Panel:

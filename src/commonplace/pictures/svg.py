@@ -69,7 +69,9 @@ def _legend(series: Iterable[Series], kinds: Iterable[Series], words: Wording) -
             else f'<circle class="dot s{entry.index}" cx="{n(left + 6)}" cy="{y}" r="5.5"/>'
         )
         count = f'<tspan class="faint" dx="6">{words.count(entry.count)}</tspan>'
-        parts.append(f'{mark}<text class="text" x="{n(left + 22)}" y="{y + 4}" font-size="12">{e(entry.label)}{count}</text>')
+        parts.append(
+            f'{mark}<text class="text" x="{n(left + 22)}" y="{y + 4}" font-size="12">{e(entry.label)}{count}</text>'
+        )
     return parts
 
 

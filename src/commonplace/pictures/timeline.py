@@ -137,7 +137,17 @@ def _ticks(columns: _Columns) -> list[Words]:
     ticks = []
     for at in range(0, len(labels), every):
         x = columns.x(at) + columns.wide / 2
-        ticks.append(Words(near(min(max(x, room / 2), FULL - room / 2)), columns.base + 18, labels[at], 11, "tick", "middle", near(room)))
+        ticks.append(
+            Words(
+                near(min(max(x, room / 2), FULL - room / 2)),
+                columns.base + 18,
+                labels[at],
+                11,
+                "tick",
+                "middle",
+                near(room),
+            )
+        )
     return ticks
 
 
@@ -150,7 +160,9 @@ def _strip(columns: _Columns, per_column: dict[int, list[Dot]], words: Wording) 
         high = _STRIP * count / most
         x, wide = columns.x(at), max(columns.wide - 1.5, 1.0)
         value = words.memories(count)
-        boxes.append(Box(f"t{at}", near(x), near(columns.base + 84 - high), near(wide), near(high), 8, name, value, "strip"))
+        boxes.append(
+            Box(f"t{at}", near(x), near(columns.base + 84 - high), near(wide), near(high), 8, name, value, "strip")
+        )
     return boxes
 
 
@@ -191,5 +203,8 @@ def rhythm(dots: Sequence[Dot], snapshot: Snapshot, words: Wording) -> Panel:
         for hour in range(24)
     ]
     days = [Words(left - 8, top + day * high + 16, names[day], 11, "tick", "end", 30) for day in range(7)]
-    hours = [Words(near(left + hour * wide), top + 7 * high + 16, f"{hour:02}", 11, "tick", "start", 20) for hour in (0, 6, 12, 18)]
+    hours = [
+        Words(near(left + hour * wide), top + 7 * high + 16, f"{hour:02}", 11, "tick", "start", 20)
+        for hour in (0, 6, 12, 18)
+    ]
     return Panel("rhythm", words("rhythm"), COLUMN, 280.0, boxes=tuple(boxes), words=(*days, *hours))

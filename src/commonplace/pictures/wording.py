@@ -274,7 +274,7 @@ _FRENCH = {
     "legend": "Légende : appuyer pour masquer ou montrer",
     "from": "Du",
     "to": "Au",
-    "help": "Les flèches passent d’un point à l’autre, plus et moins agrandissent ou réduisent, 0 montre tout, Échap ferme.",
+    "help": "Flèches : d’un point à l’autre ; plus et moins : agrandir, réduire ; 0 : tout montrer ; Échap : fermer.",
     "weekdays": "lu ma me je ve sa di",
 }
 LANGUAGES: Mapping[str, Mapping[str, str]] = {

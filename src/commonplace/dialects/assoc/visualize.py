@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
@@ -62,7 +63,8 @@ async def visualize(
     steps = limits.within("depth", DEPTH if depth is None else depth, 1, DEEPEST)
     view, times = await _view(call, type, target_domain, project_id, session_id, center_memory_id, steps, time_range)
     center = view.memories[0].id if center_memory_id and type == "memory_map" else None
-    drawn = draw(type, _snapshot(call, type, view, center, steps, times), chosen)
+    # In a thread: thousands of memories take seconds to lay out, and others are waiting for their answers.
+    drawn = await asyncio.to_thread(draw, type, _snapshot(call, type, view, center, steps, times), chosen)
     unused = ["center_memory_id"] if center_memory_id and type != "memory_map" else []
     note = f" (このタイプで使わないパラメータ: {', '.join(unused)})" if unused else ""
     data = {"type": type, "format": chosen, "content": drawn, "memory_count": len(view.memories), "total": view.total}
