@@ -13,7 +13,15 @@ import apsw
 import pytest
 
 from commonplace.domain.chain import check
-from commonplace.domain.errors import Invalid, StoreCorrupt, StoreFailed, StoreFull, StoreReadOnly, StoreTooNew
+from commonplace.domain.errors import (
+    Invalid,
+    StoreCorrupt,
+    StoreFailed,
+    StoreFull,
+    StoreGone,
+    StoreReadOnly,
+    StoreTooNew,
+)
 from commonplace.ports import Store
 from commonplace.storage.sqlite import migrations
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
@@ -332,3 +340,18 @@ async def test_a_file_from_a_later_release_is_refused_and_left_alone(folder: Pat
         opened(folder)
     assert "upgrade commonplace" in refusal.value.remedy
     assert (folder / FILE_NAME).read_bytes() == before
+
+
+# A folder that goes away
+
+
+async def test_a_write_into_a_folder_that_was_removed_is_refused_and_goes_on_when_it_is_back(folder: Path) -> None:
+    house = await founded(opened(folder))
+    away = folder.with_name("away")
+    folder.rename(away)
+    with pytest.raises(StoreGone, match="removed or replaced"):
+        await house.store.write(lambda tx: tx.set_meta("key", "lost"))
+    away.rename(folder)
+    await house.store.write(lambda tx: tx.set_meta("key", "kept"))
+    assert await house.store.read(lambda tx: tx.meta("key")) == "kept"
+    await house.store.close()

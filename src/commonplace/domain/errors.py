@@ -63,6 +63,19 @@ class Forbidden(CommonplaceError):
 
 
 @dataclass(eq=False)
+class ReadOnly(Forbidden):
+    """The server only reads, whoever asks."""
+
+    @property
+    def message(self) -> str:
+        return f"{self.act} changes what is stored, and this server only reads"
+
+    @property
+    def remedy(self) -> str:
+        return "ask a server that was not started with --read-only"
+
+
+@dataclass(eq=False)
 class Unauthenticated(CommonplaceError):
     """No credential, or one that is unknown, revoked or expired: which of these is not told."""
 
@@ -215,6 +228,15 @@ class StoreFull(StoreFailed):
     @property
     def remedy(self) -> str:
         return "free some space on that disk and repeat; nothing was lost and reading goes on"
+
+
+@dataclass(eq=False)
+class StoreGone(StoreFailed):
+    """The file is no longer where it was."""
+
+    @property
+    def remedy(self) -> str:
+        return "put the folder back, or restart the server to begin a new one there; this change was not kept"
 
 
 @dataclass(eq=False)

@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from commonplace.domain.errors import StoreFailed
+from commonplace.domain.errors import StoreFailed, StoreGone
 from commonplace.storage.sqlite.connection import PATIENCE_MS, naming_the_cause, translated
 from commonplace.storage.sqlite.writing import SqliteTransaction
 
@@ -39,6 +39,7 @@ class Writer:
         self._connection = connection
         self._transaction = transaction
         self._path = path
+        self._identity = _identity(path)
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._door = threading.Lock()
         self._closed = False
@@ -134,13 +135,27 @@ class Writer:
         else:
             job.outcome.set_result(result[0] if job.work else result)
 
+    def _check_place(self) -> None:
+        """A file that was removed or replaced can still be written to, but nobody would ever find it again."""
+        if _identity(self._path) != self._identity:
+            raise StoreGone(str(self._path), "it was removed or replaced while the server was running")
+
     def _committed(self, group: list[Job]) -> list[Any]:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [job.work(self._transaction) for job in group if job.work]
+            self._check_place()
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
         return results
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
