@@ -16,12 +16,14 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import Domain, described, moment
+from commonplace.domain import limits
 from commonplace.domain.backup import Backup
 from commonplace.domain.errors import Invalid
-from commonplace.domain.memory import Memory
 from commonplace.engine.memories import Reference
+from commonplace.ports import Page
 
-MOST_MIGRATED = 10_000
+MOST_MIGRATED = 1000
+MOST_CATEGORIES = 100
 
 actions = Actions("action")
 
@@ -77,7 +79,8 @@ async def health_check(call: Call) -> Done:
     statistics = await call.engine.upkeep.statistics(call.actor)
     damage = await call.engine.store.check()
     latest = await call.engine.backups.latest()
-    troubles = [one for one in (damage, call.engine.store.trouble, statistics.unembedded_reason) if one]
+    found = (damage, call.engine.store.trouble, call.engine.backups.trouble, statistics.unembedded_reason)
+    troubles = [one for one in found if one]
     data = {
         "status": "healthy" if not troubles else "degraded",
         "storage": {"location": call.engine.store.location, "writable": call.engine.store.writable, "damage": damage},
@@ -106,7 +109,7 @@ async def backup(call: Call, *, backup_path: str = "", include_data: list[str] |
     )
 
 
-@actions.governs
+@actions.destroys
 async def restore(call: Call, *, backup_path: str, include_data: list[str] | None = None, force: bool = False) -> Done:
     name = _name(call, backup_path)
     if not force:
@@ -120,7 +123,7 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
     return Done(data, f"バックアップから復元しました ({done.backup.name})")
 
 
-@actions.governs
+@actions.writes
 async def reindex(call: Call) -> Done:
     before = await call.engine.upkeep.statistics(call.actor)
     await call.engine.store.reindex()
@@ -135,7 +138,7 @@ async def reindex(call: Call) -> Done:
     return Done(data, f"{after.memories}件の記憶の索引を作り直しました")
 
 
-@actions.governs
+@actions.destroys
 async def cleanup_orphans(call: Call, *, force: bool = False) -> Done:
     """What has ended, sessions that are over, ties that have faded."""
     waste = await call.engine.cleaning.waste()
@@ -146,38 +149,41 @@ async def cleanup_orphans(call: Call, *, force: bool = False) -> Done:
     return Done({**data, "removed": True}, "孤立データを削除しました")
 
 
-@actions.governs
+@actions.destroys
 async def migrate_domain(call: Call, *, migration_config: Migration, force: bool = False) -> Done:
     config: Any = migration_config
     source, goal = config.get("source_domain"), config.get("target_domain")
     if not source or not goal:
         raise Invalid("migration_config", "needs source_domain and target_domain")
-    criteria = config.get("filter_criteria") or {}
-    chosen = await _chosen(call, source, criteria)
-    data = {"source_domain": source, "target_domain": goal, "matched_count": len(chosen), "migrated_count": 0}
-    if not force:
-        return Done(data, f"{len(chosen)}件が対象です。移行するには force: true を指定してください")
+    if source == goal and goal in ("global", "user"):
+        raise Invalid("migration_config", f"source_domain and target_domain are both {goal!r}")
+    chosen = await _chosen(call, source, config.get("filter_criteria") or {})
     home, _ = await scope.target(call, goal, config.get("project_id"), config.get("session_id"))
-    moved = await call.engine.collections.move(call.actor, [Reference(id=memory.id) for memory in chosen], home)
-    return Done({**data, "migrated_count": len(moved)}, f"{len(moved)}件の記憶を{goal}ドメインに移しました")
+    data = {"source_domain": source, "target_domain": goal, "matched_count": chosen.total, "migrated_count": 0}
+    if not force:
+        return Done(data, f"{chosen.total}件が対象です。移行するには force: true を指定してください")
+    wanted = [Reference(id=memory.id) for memory in chosen.memories]
+    moved = await call.engine.collections.move(call.actor, wanted, home)
+    left = f" (残り{chosen.total - len(moved)}件: もう一度実行してください)" if chosen.total > len(moved) else ""
+    return Done({**data, "migrated_count": len(moved)}, f"{len(moved)}件の記憶を{goal}ドメインに移しました{left}")
 
 
-async def _chosen(call: Call, source: str, criteria: Any) -> list[Memory]:
+async def _chosen(call: Call, source: str, criteria: Any) -> Page:
     looking = await scope.looking(
         call, [source], [criteria["project_id"]] if criteria.get("project_id") else [], criteria.get("session_id")
     )
     after, before = criteria.get("created_after"), criteria.get("created_before")
-    page = await call.engine.memories.page(
+    least, most = criteria.get("importance_min"), criteria.get("importance_max")
+    return await call.engine.memories.page(
         looking,
         MOST_MIGRATED,
-        tags=tuple(criteria.get("tags") or ()),
-        categories=tuple(criteria.get("categories") or ()),
-        importance_min=criteria.get("importance_min"),
-        importance_max=criteria.get("importance_max"),
+        tags=limits.tags(criteria.get("tags") or ()),
+        categories=limits.labels("categories", criteria.get("categories") or (), MOST_CATEGORIES),
+        importance_min=None if least is None else limits.importance(least, "importance_min"),
+        importance_max=None if most is None else limits.importance(most, "importance_max"),
         since=moment("created_after", after) if after else None,
         until=moment("created_before", before) if before else None,
     )
-    return list(page.memories)
 
 
 def _name(call: Call, path: str) -> str:
