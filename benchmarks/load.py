@@ -77,7 +77,7 @@ def _rows(table: Table, clients: int, outcome: Outcome, name: str, price: float,
 
 def _ours(clients: int, requests: int, size: int) -> tuple[Outcome, int]:
     with seeded(size) as folder:
-        with served(folder, COMMONPLACE_BACKUP_DAILY="no") as server:
+        with served(folder, "--rate-limit", "0", "--address-rate-limit", "0", COMMONPLACE_BACKUP_DAILY="no") as server:
             connect = partial(connected, server.url())
             outcome = anyio.run(crowd, connect, clients, requests, _mixed(requests), server.process.pid)
             server.process.kill()
@@ -106,8 +106,10 @@ def _bare_served() -> Iterator[tuple[str, int]]:
         process.wait()
 
 
-async def crowd(connect: Connect, clients: int, requests: int, kind: Callable[[Outcome], Request], pid: int) -> Outcome:
-    """All clients connect, then all begin."""
+async def crowd(
+    connect: Connect, clients: int, requests: int, kind: Callable[[Outcome], Request], pid: int, pace: float = 0.0
+) -> Outcome:
+    """All clients connect, then all begin; at a pace each waits so many seconds from one request to the next."""
     outcome = Outcome()
     act = kind(outcome)
     async with AsyncExitStack() as stack:
@@ -117,12 +119,13 @@ async def crowd(connect: Connect, clients: int, requests: int, kind: Callable[[O
         began, before = time.perf_counter(), cpu_seconds(pid)
         async with anyio.create_task_group() as tasks:
             for place, client in enumerate(people):
-                tasks.start_soon(_busy, client, range(1 + place, 1 + requests, clients), act, outcome)
+                tasks.start_soon(_busy, client, range(1 + place, 1 + requests, clients), act, outcome, pace)
         outcome.seconds, outcome.cpu = time.perf_counter() - began, cpu_seconds(pid) - before
     return outcome
 
 
-async def _busy(client: Client, numbers: Sequence[int], act: Request, outcome: Outcome) -> None:
+async def _busy(client: Client, numbers: Sequence[int], act: Request, outcome: Outcome, pace: float) -> None:
+    await anyio.sleep(pace * (numbers[0] % 97) / 97)  # not all in the same moment
     for number in numbers:
         began = time.perf_counter()
         try:
@@ -131,6 +134,7 @@ async def _busy(client: Client, numbers: Sequence[int], act: Request, outcome: O
             outcome.errors.append(f"{type(error).__name__}: {error}")
         else:
             outcome.took[kind].append(time.perf_counter() - began)
+        await anyio.sleep(max(began + pace - time.perf_counter(), 0.0) if pace else 0.0)
 
 
 def _mixed(requests: int) -> Callable[[Outcome], Request]:

@@ -97,13 +97,25 @@ class Ranked:
 
 
 def rank(
-    evidence: Evidence, standings: Standings, *, scale: Scale, weights: Weights = DEFAULT, limit: int | None = None
+    evidence: Evidence,
+    standings: Standings,
+    *,
+    scale: Scale,
+    weights: Weights = DEFAULT,
+    limit: int | None = None,
+    least: float = 0.0,
 ) -> list[Ranked]:
-    """The rows that were found, best first, equal ones by row; only the best `limit` of them if given."""
+    """The rows that were found, best first, equal ones by row.
+
+    Only those with at least that similarity, and only the best `limit` of them, where one is given.
+    """
     coverage = _coverage(evidence)
     own = _own(evidence, coverage, scale, weights)
     lent = _lent(own, evidence.neighbours, scale.edge, weights.neighbours)
     plain = own | {row: own[row] + more for row, more in lent.items()}
+    if least > 0:
+        cosines = evidence.cosines
+        plain = {r: s for r, s in plain.items() if similarity(cosines.get(r), coverage.get(r, 0.0), scale) >= least}
     standing = standings(_contenders(plain, limit, weights))
     scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}
     best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]

@@ -107,6 +107,7 @@ class Recall:
 
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
         """What is like a memory, without the memory itself."""
+        limits.within("limit", question.limit, 1, MOST_RESULTS)
         one_more = replace(question, limit=min(question.limit + 1, MOST_RESULTS))
         recalled = await self.recall(actor, one_more)
         others = tuple(hit for hit in recalled.hits if hit.memory.number != memory.number)
@@ -163,18 +164,15 @@ class Recall:
             return None, failure.message
 
     def _hits(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Hit]:
-        # With a threshold or folding, more than the limit must be looked at to fill it.
-        most = None if question.threshold > 0 or question.fold else question.limit
-        ranked = self._ranked(tx, among, question.text, vector, most)
-        close = [one for one in ranked if one.similarity >= question.threshold]
+        close = self._ranked(tx, among, question, vector)
         if question.fold:
             close = self._unlike(tx, close[: question.limit * 4])
         best = close[: question.limit]
         memories = {memory.number: memory for memory in tx.memories([one.row for one in best], among)}
         return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in best if r.row in memories]
 
-    def _ranked(self, tx: Reading, among: Filter, text: str, vector: Vectors | None, most: int | None) -> list[Ranked]:
-        found = tx.lexical(query_terms(text), among, ARM)
+    def _ranked(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Ranked]:
+        found = tx.lexical(query_terms(question.text), among, ARM)
         scan = None if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
         cosines = dict(scan.best(ARM)) if scan else {}
         beside = tx.neighbours(_leading(cosines, found.scores), among)
@@ -182,7 +180,10 @@ class Recall:
         if scan:
             cosines.update(scan.of(rows - cosines.keys()))
         evidence = Evidence(cosines, scan.whole(rows) if scan else {}, found.scores, found.asked, beside)
-        return rank(evidence, self._standings(tx), scale=self._embedding.scale, limit=most)
+        # Of those that say the same one remains: then more than the limit must be looked at to fill it.
+        most = None if question.fold else question.limit
+        scale = self._embedding.scale
+        return rank(evidence, self._standings(tx), scale=scale, limit=most, least=question.threshold)
 
     def _standings(self, tx: Reading) -> Standings:
         now = self._clock.now().timestamp()
