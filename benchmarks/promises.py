@@ -23,6 +23,7 @@ from benchmarks.seed import seeded
 from benchmarks.table import Goal, Table, quantile
 
 PACE = 5.0
+UNLIMITED = ("--rate-limit", "0", "--address-rate-limit", "0")
 ALLOWED = {"stdio": (500, 200), "http": (600, 300), "sse": (800, 400)}
 """Milliseconds for a store and for a search."""
 CROWDS = {
@@ -63,7 +64,7 @@ def _measured(transport: str, clients: int, pace: float, size: int, calls: int) 
         if transport == "stdio":
             outcome = anyio.run(crowd, partial(_over_stdio, folder), clients, calls, _mixed(calls), 1)
         else:
-            with served(folder, "--dialect", "assoc", "--rate-limit", "0", COMMONPLACE_BACKUP_DAILY="no") as server:
+            with served(folder, "--dialect", "assoc", *UNLIMITED, COMMONPLACE_BACKUP_DAILY="no") as server:
                 outcome = anyio.run(
                     crowd, partial(_over, transport, server), clients, calls, _mixed(calls), server.process.pid, pace
                 )

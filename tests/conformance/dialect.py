@@ -94,6 +94,15 @@ async def test_tool_with_progress(call: Call) -> str:
 
 
 @conformance.reads
+async def test_reconnection(call: Call) -> str:
+    """Breaks off its own stream before it answers."""
+    if (break_off := here().context.close_sse_stream) is not None:
+        await break_off()
+    await anyio.sleep(PAUSE)
+    return "Answered all the same."
+
+
+@conformance.reads
 async def test_tool_with_logging(call: Call) -> str:
     """Logs to the client."""
     for words in ("Tool execution started", "Tool processing data", "Tool execution completed"):

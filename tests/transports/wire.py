@@ -1,7 +1,9 @@
 """The wires without a client in between: bytes in, bytes out."""
 
+import contextlib
 import json
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -148,3 +150,27 @@ async def revoke(folder: Path, name: str) -> None:
         await engine.access.revoke_key(name)
     finally:
         await engine.close()
+
+
+@contextmanager
+def listening(command: list[str], port: int, *, scheme: str = "http", **more: str) -> Iterator["subprocess.Popen[str]"]:
+    """Some program of ours, ready on a port when this begins and gone when it ends."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, env=environment(**more), stdin=pipe, stderr=pipe, stdout=pipe, text=True)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and process.poll() is None:
+            with contextlib.suppress(httpx2.HTTPError):
+                if httpx2.get(f"{scheme}://127.0.0.1:{port}/health", timeout=1, verify=False).status_code == 200:
+                    break
+            time.sleep(0.05)
+        else:
+            raise AssertionError(f"the server did not start: {process.poll()}")
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()

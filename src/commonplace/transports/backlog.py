@@ -125,11 +125,12 @@ class Backlog(EventStore):
         return list(takewhile(lambda kept: kept.number > number, reversed(self._kept)))[::-1]
 
     def _place(self, identifier: str) -> tuple[str, int] | None:
-        """The stream and number that an id names; None when there is no such thing here, or not any more."""
+        """The stream and number that an id names; None when it is unknown, forgotten, or the last of its stream."""
         kind, digits = identifier[:1], identifier[1:]
         if not (digits.isascii() and digits.isdigit()) or len(digits) > 18 or kind not in ("s", "r"):
             return None
         number = int(digits)
         if kind == "s":
             return (STANDING, number) if number <= self._last else None
-        return next(((kept.stream, number) for kept in self._kept if kept.number == number), None)
+        kept = next((kept for kept in self._kept if kept.number == number), None)
+        return (kept.stream, number) if kept and not kept.ends_its_stream else None

@@ -30,6 +30,8 @@ from commonplace.transports.oauth import audiences, metadata_routes
 from commonplace.transports.tokens import tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_COME_BACK_MS = 1000
+"""How long clients are asked to wait before they come back to a stream that broke."""
 
 
 class Front:
@@ -124,6 +126,7 @@ class Sessions(StreamableHTTPSessionManager):
             dialect.server,
             max_request_body_size=settings.max_body_bytes,
             session_idle_timeout=settings.session_timeout,
+            retry_interval=_COME_BACK_MS,
         )
 
     @property

@@ -112,7 +112,9 @@ class SseEndpoint:
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         session, number = self._resumed(Request(scope)) or (None, 0)
-        if sum(one.streams for one in self._sessions.values()) >= self._settings.sse_max_connections:
+        # Who comes back may be noticed before the connection that broke.
+        others = sum(one.streams for one in self._sessions.values() if one is not session)
+        if others >= self._settings.sse_max_connections:
             await _full()(scope, receive, send)
             return
         session = session or self._begun(_owner(scope))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
 from commonplace.dialects._dialect import Body, Call, Dialect
 from commonplace.domain.errors import CommonplaceError
 from commonplace.domain.memory import Draft

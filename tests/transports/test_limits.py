@@ -1,0 +1,123 @@
+"""How often and how much: rates by user and address, sizes, and whose word about an address is believed."""
+
+from pathlib import Path
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.transports.limits import Addresses, Buckets
+from tests.serving import Served, served
+from tests.transports.wire import bearer, key_for, modern_headers, post, request
+
+LISTING = request("tools/list", modern=True)
+
+
+def listed(server: Served, key: str, **headers: str) -> httpx2.Response:
+    answer: httpx2.Response = post(server, LISTING, modern_headers("tools/list", key=key) | headers)
+    return answer
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+# The bucket
+
+
+@given(st.integers(1, 1000), st.lists(st.floats(0, 30), max_size=50))
+def test_never_more_than_a_minutes_worth_and_what_time_adds(per_minute: int, pauses: list[float]) -> None:
+    time = Time()
+    bucket = Buckets(per_minute, time)
+    passed = 0
+    for pause in pauses:
+        time.now += pause
+        passed += sum(not bucket.take("a") for _ in range(per_minute + 1))
+    assert passed <= per_minute * (1 + sum(pauses) / 60) + 1e-6
+
+
+@given(st.integers(1, 10_000))
+def test_after_the_wait_it_was_told_one_passes(per_minute: int) -> None:
+    time = Time()
+    bucket = Buckets(per_minute, time)
+    while not (wait := bucket.take("a")):
+        pass
+    assert not bucket.take("b")
+    time.now += wait + 1e-6
+    assert not bucket.take("a")
+
+
+def test_zero_is_no_limit() -> None:
+    assert not any(Buckets(0).take("a") for _ in range(1000))
+
+
+# Addresses
+
+
+@pytest.mark.parametrize(
+    ("trusted", "peer", "forwarded", "address"),
+    [
+        ((), "9.9.9.9", "1.1.1.1", "9.9.9.9"),
+        (("10.0.0.0/8",), "9.9.9.9", "1.1.1.1", "9.9.9.9"),
+        (("10.0.0.0/8",), "10.0.0.1", "1.1.1.1", "1.1.1.1"),
+        (("10.0.0.0/8",), "10.0.0.1", "6.6.6.6, 1.1.1.1, 10.0.0.2", "1.1.1.1"),
+        (("10.0.0.0/8",), "10.0.0.1", "", "10.0.0.1"),
+        (("10.0.0.0/8",), "::ffff:10.0.0.1", "1.1.1.1", "1.1.1.1"),
+        (("10.0.0.1",), "10.0.0.1", "nonsense", "nonsense"),
+        ((), "2001:db8:1:2:3:4:5:6", "", "2001:db8:1:2::/64"),
+    ],
+)
+def test_only_a_trusted_proxy_says_where_a_request_comes_from(
+    trusted: tuple[str, ...], peer: str, forwarded: str, address: str
+) -> None:
+    scope = {"client": (peer, 1), "headers": [(b"x-forwarded-for", forwarded.encode())]}
+    assert Addresses(trusted).of(scope) == address
+
+
+# The program
+
+
+@pytest.mark.anyio
+async def test_a_user_who_asks_too_often_is_told_when_to_come_back_and_others_are_served(folder: Path) -> None:
+    with served(folder, "--rate-limit", "3") as server:
+        busy, calm = await key_for(folder, "busy"), await key_for(folder, "calm")
+        answers = [listed(server, busy) for _ in range(5)]
+        assert [answer.status_code for answer in answers[:3]] == [200] * 3
+        assert answers[-1].status_code == 429
+        assert 1 <= int(answers[-1].headers["retry-after"]) <= 20
+        assert listed(server, calm).status_code == 200
+
+
+def test_guessing_is_slowed_down_even_when_it_guesses_right(folder: Path) -> None:
+    with served(folder, "--failure-rate-limit", "2", "--trusted-proxies", "127.0.0.1") as server:
+        statuses = [listed(server, "wrong", **{"X-Forwarded-For": "5.5.5.5"}).status_code for _ in range(4)]
+        assert statuses == [401, 401, 429, 429]
+        refused = httpx2.get(server.url("/health"), headers=bearer() | {"X-Forwarded-For": "5.5.5.5"})
+        assert refused.status_code == 429
+        assert "retry-after" in refused.headers
+        assert httpx2.get(server.url("/health"), headers=bearer() | {"X-Forwarded-For": "5.5.5.6"}).status_code == 200
+
+
+def test_an_address_that_sends_too_much_is_refused_without_a_credential_too(folder: Path) -> None:
+    with served(folder, "--address-rate-limit", "20") as server:
+        statuses = {httpx2.get(server.url("/nowhere"), verify=False).status_code for _ in range(40)}
+        assert statuses == {404, 429}
+
+
+def test_a_stranger_does_not_choose_his_address(folder: Path) -> None:
+    with served(folder, "--failure-rate-limit", "2") as server:
+        forged = [{"X-Forwarded-For": f"5.5.5.{number}"} for number in range(4)]
+        assert [listed(server, "wrong", **one).status_code for one in forged] == [401, 401, 429, 429]
+
+
+def test_the_largest_body_is_a_setting(folder: Path) -> None:
+    with served(folder, "--max-body-bytes", "2000") as server:
+        assert post(server, b"x" * 2001, modern_headers("tools/list")).status_code == 413
+        assert listed(server, "cp_owner-key-of-the-tests").status_code == 200
+        url = f"http://127.0.0.1:{server.sse_port}/sse?session_id=0"
+        assert httpx2.post(url, content=b"x" * 2001, headers=bearer()).status_code == 413
