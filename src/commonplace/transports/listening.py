@@ -13,6 +13,10 @@ from commonplace.domain.errors import Invalid
 from commonplace.settings import Settings
 from commonplace.transports import tls
 
+PATIENCE = 75
+"""Seconds an idle connection stays open: an agent thinks for longer than the usual five, and a client that sends into a
+connection that is just being closed gets an error."""
+
 
 class Listener(uvicorn.Server):
     """uvicorn, which here leaves signals to the process that owns it."""
@@ -40,6 +44,7 @@ def listener(app: ASGIApp, settings: Settings, transport: str) -> Listener:
         access_log=False,
         log_config=None,  # logging is set up once, to stderr
         timeout_graceful_shutdown=3,
+        timeout_keep_alive=PATIENCE,
         server_header=False,
         proxy_headers=False,  # whose word is believed is a setting of ours
         ssl_context_factory=(lambda config, usual: secured) if secured else None,
