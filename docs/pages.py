@@ -57,6 +57,8 @@ def _row(name: str, entry: dict[str, Any], required: bool) -> str:
 
 
 def _type(entry: dict[str, Any]) -> str:
+    if "enum" in entry:
+        return ", ".join(f"`{value}`" for value in entry["enum"])
     kinds = [one.get("type", "") for one in entry.get("anyOf", [entry]) if one.get("type") != "null"]
     return " or ".join(kinds)
 

@@ -52,7 +52,7 @@ async def test_two_states_are_compared_in_either_direction(ann: Gardener, clock:
     assert "-2" in back.lines()
     assert (await ann.engine.history.compare(ann.actor, reference, 2, 2)).fields == ()
     for number in (0, 4, -1):
-        with pytest.raises(NotFound, match="1 to 3"):
+        with pytest.raises(Invalid, match="1 to 3"):
             await ann.engine.history.compare(ann.actor, reference, 1, number)
 
 

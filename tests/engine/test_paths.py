@@ -509,7 +509,7 @@ async def test_a_shared_memory_has_a_path_in_the_tree_of_each(ann: Gardener) -> 
     await bob.plant("notes://theirs/note", "a note of bob")
     assert await ann.children("core://shared") == []
     await bob.label("notes://theirs", disclosure="for bob")
-    with pytest.raises(NotFound):
+    with pytest.raises(Forbidden):
         await bob.write("notes://theirs", "not his to change")
     await ann.engine.memories.forget(ann.actor, Reference(memory.id))
     assert await bob.orphans() == {"a note of bob": "notes://theirs/note"}

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from commonplace.domain.access import Actor, Right
+from commonplace.domain.collection import Kind
 from commonplace.domain.errors import NotFound
 from commonplace.domain.event import EventKind
 from commonplace.domain.history import Remedy, Undone
@@ -444,3 +445,24 @@ async def test_a_path_to_a_memory_that_is_only_shared_is_taken_back(house: House
     assert [step.remedy for step in undone.steps] == [Remedy.UNPLANTED]
     assert await bob.outline() == []
     assert (await house.tom.at("core://shared")).content == "shared"
+
+
+# Places and ties
+
+
+async def test_a_move_is_taken_back(house: House) -> None:
+    engine, sam = house.sam.engine, house.sam.actor
+    project = (await engine.collections.found(sam, Kind.PROJECT, "garden")).collection
+    kept = await engine.memories.remember(house.tom.actor, Draft("private"))
+    await engine.collections.move(sam, [Reference(kept.id)], project.id)
+    assert await house.taken_back() == ["moved back"]
+    assert (await engine.memories.get(house.person.actor, Reference(kept.id))).domain == "user"
+
+
+async def test_a_tie_made_by_hand_is_taken_back(house: House) -> None:
+    engine, sam = house.sam.engine, house.sam.actor
+    one = await engine.memories.remember(house.tom.actor, Draft("one"))
+    other = await engine.memories.remember(house.tom.actor, Draft("quite another"))
+    await engine.links.connect(sam, Reference(one.id), Reference(other.id))
+    assert await house.taken_back() == ["tie removed"]
+    assert not await engine.links.of(sam, Reference(one.id))

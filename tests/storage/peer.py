@@ -134,6 +134,8 @@ async def obey(engine: Engine, owner: Actor, name: str, line: str) -> None:
         say((await engine.memories.remember(owner, Draft(rest))).id)
     elif verb == "recall":
         say([hit.memory.content for hit in (await engine.recall.recall(owner, Question(rest))).hits])
+    elif verb == "discover":
+        say(await engine.links.discover())
     elif verb == "count":
         say((await engine.memories.page(owner, 1)).total)
 

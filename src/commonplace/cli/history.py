@@ -43,13 +43,14 @@ def add_history(commands: Any) -> None:
 def _action(actions: Any, name: str, run: Any, text: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text.capitalize() + ".")
     parser.set_defaults(run=run)
+    parser.add_argument("--user", default="owner", help="whose memories (default: owner)")
     add_data_dir(parser)
     return parser
 
 
 def _sessions(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        actor = await _person(engine)
+        actor = await _person(engine, options)
         print("LAST CHANGE\tCHANGES\tMEMORIES\tBY\tSESSION")
         for one in await engine.history.sessions(actor, options.limit):
             last = f"{one.ended_at.astimezone(actor.zone):%Y-%m-%d %H:%M}"
@@ -61,7 +62,7 @@ def _sessions(options: argparse.Namespace) -> int:
 
 def _session(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        actor = await _person(engine)
+        actor = await _person(engine, options)
         for done in await engine.history.changes(actor, options.session):
             at = f"{done.event.at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
             subject = plain(done.address) or done.event.memory
@@ -73,7 +74,7 @@ def _session(options: argparse.Namespace) -> int:
 
 def _versions(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        actor = await _person(engine)
+        actor = await _person(engine, options)
         for one in await engine.history.states(actor, await _reference(engine, actor, options.memory)):
             at = f"{one.made_at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
             print(one.number, at, plain(one.author.tool), plain(one.author.session), _glimpse(one.content), sep="\t")
@@ -84,7 +85,7 @@ def _versions(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        actor = await _person(engine)
+        actor = await _person(engine, options)
         reference = await _reference(engine, actor, options.memory)
         comparison = await engine.history.compare(actor, reference, options.old, options.new)
         for line in comparison.lines():
@@ -99,7 +100,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _restore(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        actor = await _person(engine, "history.restore")
+        actor = await _person(engine, options, "history.restore")
         reference = await _reference(engine, actor, options.memory)
         memory = await engine.history.restore(actor, reference, options.version)
         print(f"{options.memory} is again what it was in version {options.version} (now version {memory.version})")
@@ -110,7 +111,7 @@ def _restore(options: argparse.Namespace) -> int:
 
 def _take_back(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        actor = await _person(engine, "history.take_back")
+        actor = await _person(engine, options, "history.take_back")
         if options.yes:
             _report(await engine.undo.take_back(actor, options.session))
         else:
@@ -128,24 +129,26 @@ def _report(undone: Undone) -> None:
     print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone")
 
 
-async def _person(engine: Engine, tool: str = "history") -> Actor:
-    """The owner, at this machine, in a session of its own: what was undone can be seen and undone as well."""
+async def _person(engine: Engine, options: argparse.Namespace, tool: str = "history") -> Actor:
+    """Who is at this machine, in a session of its own: what was undone can be seen and undone as well."""
     import secrets
 
-    return (await engine.access.local_owner()).through(tool, f"history/{secrets.token_hex(4)}")
+    return (await engine.access.local_user(options.user)).through(tool, f"history/{secrets.token_hex(4)}")
 
 
 async def _reference(engine: Engine, actor: Actor, name: str) -> Reference:
     from commonplace.domain.address import address
-    from commonplace.domain.errors import NotFound
+    from commonplace.domain.errors import Invalid, NotFound
     from commonplace.domain.identifiers import MemoryId, is_uuid
     from commonplace.engine.memories import Reference
 
     number = name.removeprefix("block_")
     if is_uuid(name):
         return Reference(id=MemoryId(name))
-    if number.isascii() and number.isdigit() and len(number) < 19:
+    if number != name and number.isascii() and number.isdigit() and len(number) < 19:
         return Reference(block=int(number))
+    if name.isascii() and name.isdigit():
+        raise Invalid("MEMORY", f"{name} could be several things: write block_{name}, an id or an address")
     memory = (await engine.paths.look(actor, address(name, "MEMORY"), most=1)).memory
     if memory is None:
         raise NotFound("memory at", name)

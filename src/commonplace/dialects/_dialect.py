@@ -155,7 +155,9 @@ class Tool:
         return Invalid(first, reason + others)
 
     def _problem(self, problem: Mapping[str, Any]) -> tuple[str, str]:
-        name = str(problem["loc"][0]) if problem["loc"] else "arguments"
+        name, *inside = map(str, problem["loc"] or ("arguments",))
+        if problem["type"] == "extra_forbidden" and inside:
+            return name, f"{'.'.join(inside)[:80]!r} is not one of its fields (see the schema)"
         if problem["type"] == "extra_forbidden":
             return name[:80], self._unknown(name)
         if problem["type"] == "missing":

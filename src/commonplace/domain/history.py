@@ -52,6 +52,8 @@ class Remedy(StrEnum):
     REPLANTED = "path put back"
     RELABELLED = "labels put back"
     END_PUT_BACK = "end put back"
+    MOVED_BACK = "moved back"
+    UNTIED = "tie removed"
     LEFT = "left alone"
 
 

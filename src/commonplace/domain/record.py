@@ -5,7 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+IMPORTED = "imported"
+KNOWN = "skipped: it is here already"
+OVER = "skipped: its time is over"
 MOST_RECORDS = 10_000
+MOST_LINKS = 100_000
+MOST_PLACES = 1000
+MOST_BYTES = 8 * 1024 * 1024
+"""Of all texts that leave at once: what comes back must fit into a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +24,7 @@ class RecordedPlace:
     name: str
     description: str = ""
     ends_at: datetime | None = None
+    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,7 @@ class RecordedLink:
     kind: str
     strength: float
     created_at: datetime
+    used_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,8 @@ class Bundle:
     records: tuple[Record, ...]
     links: tuple[RecordedLink, ...] = ()
     places: tuple[RecordedPlace, ...] = ()
+    tied: bool = False
+    """Whether its ties travel with it; where they do not, they are found again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,3 +90,8 @@ class BundleReport:
     lines: list[tuple[int, str, str]] = field(default_factory=list)
     """Which entry, its id here, what became of it."""
     faults: list[Fault] = field(default_factory=list)
+
+    def add(self, line: int, identifier: str, what: str) -> None:
+        self.lines.append((line, identifier, what))
+        self.imported += what == IMPORTED
+        self.skipped += what != IMPORTED

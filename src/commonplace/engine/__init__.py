@@ -100,7 +100,7 @@ def assemble(
         sight=Sight(),
         history=History(store, memories, clock),
         arrivals=Arrivals(store, memories, paths, embedding, clock),
-        undo=Undo(store, memories, paths, embedding, clock),
+        undo=Undo(store, memories, paths, collections, embedding, clock),
         collections=collections,
         links=links,
         views=Views(store, memories, links, embedding, clock),

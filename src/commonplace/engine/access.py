@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from commonplace.domain import limits
 from commonplace.domain.access import ALL_PERMISSIONS, Actor, Permission, Right, reach, require
 from commonplace.domain.credential import KEY_BYTES, Credential, User, key_hash, new_key, same_key
-from commonplace.domain.errors import AlreadyExists, Invalid, NotFound, Unauthenticated
+from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, Unauthenticated
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, UserId, uuid7
 from commonplace.ports import Clock, Reading, Store, Transaction
@@ -41,6 +41,12 @@ class Access:
         """The person at this machine."""
         owner = await self._owner()
         return Actor(owner.id, LOCAL, ALL_PERMISSIONS, self._zone_of(owner))
+
+    async def local_user(self, name: str) -> Actor:
+        """Another user, as the person at this machine, who can read and change the files anyway."""
+        await self._owner()
+        user = await self._store.read(lambda tx: _named(tx, name))
+        return Actor(user.id, LOCAL, ALL_PERMISSIONS, self._zone_of(user))
 
     async def authenticate(self, key: str) -> Actor:
         """Who shows this key; Unauthenticated tells nothing about why it is refused."""
@@ -194,6 +200,13 @@ def changeable(tx: Reading, actor: Actor, now: datetime) -> Filter:
     """What the actor may change."""
     require(actor, Permission.WRITE)
     return Filter(reach(actor, Right.WRITE, tx.holdings(actor.user)), now)
+
+
+def require_writable(tx: Reading, actor: Actor, collection: int, now: datetime) -> None:
+    """Refuse to write where the actor may at most read."""
+    if collection not in changeable(tx, actor, now).collections:
+        found = tx.collections.numbered(collection)
+        raise Forbidden(f"{found.domain}:write" if found else "write", actor.tool)
 
 
 def _identified(tx: Reading, hashed: str) -> tuple[Credential, User] | None:

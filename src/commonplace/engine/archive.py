@@ -2,29 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.collection import Collection, Kind
-from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid
 from commonplace.domain.filter import Filter
-from commonplace.domain.identifiers import CollectionId, MemoryId, UserId, is_uuid
+from commonplace.domain.identifiers import CollectionId, MemoryId, UserId
 from commonplace.domain.link import Link, LinkKind
-from commonplace.domain.memory import Draft, Ephemeral, Memory
-from commonplace.domain.record import MOST_RECORDS, Bundle, BundleReport, Fault, Record, RecordedLink, RecordedPlace
+from commonplace.domain.memory import Draft, Memory
+from commonplace.domain.record import (
+    IMPORTED,
+    KNOWN,
+    MOST_BYTES,
+    MOST_LINKS,
+    MOST_RECORDS,
+    OVER,
+    Bundle,
+    BundleReport,
+    Record,
+    RecordedLink,
+    RecordedPlace,
+)
 from commonplace.engine.access import changeable, readable
+from commonplace.engine.customs import Customs
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories, checked
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
-SOURCE = "bundle"
+_SOURCE = "bundle"
 _FOREIGN_AUTHOR = "imported_author"
-_MOST_LINKS = 100_000
 _BATCH = 50
+_LINKS_AT_ONCE = 2000
+_PLACED = (Kind.PROJECT, Kind.SESSION)
 
 
 class Archive:
@@ -50,66 +64,58 @@ class Archive:
         """Write what is new. With one fault anywhere, nothing is written; a second time everything is known."""
         require(actor, Permission.WRITE)
         report = BundleReport()
-        report.faults = await self._store.read(lambda tx: self._faults(tx, actor, bundle))
+        report.faults = await self._store.read(lambda tx: Customs(tx, actor, bundle, self._clock.now()).faults())
         if report.faults:
             return report
         await self._store.write(lambda tx: self._places(tx, actor, bundle))
         for start in range(0, len(bundle.records), _BATCH):
-            some = bundle.records[start : start + _BATCH]
-            prints = [await self._embedding.prints(record.content) for record in some]
-            bring = partial(self._bring, actor=actor, start=start, records=some, prints=prints, report=report)
-            await self._store.write(bring)
-        await self._store.write(lambda tx: _tie(tx, bundle.links))
+            await self._some(actor, bundle, start, report)
+        await self._tie(actor, bundle, report)
         return report
 
-    def _faults(self, tx: Reading, actor: Actor, bundle: Bundle) -> list[Fault]:
-        if len(bundle.records) > MOST_RECORDS:
-            return [
-                Fault(0, f"there are {len(bundle.records)} memories; at most {MOST_RECORDS} can be brought at once")
-            ]
-        known = {place.id for place in bundle.places}
-        faults = []
-        for line, record in enumerate(bundle.records, 1):
-            try:
-                _check(record, known)
-                self._check_right(tx, actor, record)
-            except CommonplaceError as error:
-                faults.append(Fault(line, error.message))
-        return faults
+    async def _some(self, actor: Actor, bundle: Bundle, start: int, report: BundleReport) -> None:
+        records = list(enumerate(bundle.records[start : start + _BATCH], start + 1))
+        settled = await self._store.read(lambda tx: self._settled(tx, actor, bundle, records))
+        fresh = [(line, record) for line, record in records if line not in settled]
+        prints = await asyncio.gather(*(self._embedding.prints(record.content) for _, record in fresh))
+        ready = [(line, record, its) for (line, record), its in zip(fresh, prints, strict=True)]
+        bring = partial(self._bring, actor=actor, entries=ready, tied=bundle.tied)
+        settled |= await self._store.write(bring) if ready else {}
+        for line in sorted(settled):
+            report.add(line, *settled[line])
 
-    def _check_right(self, tx: Reading, actor: Actor, record: Record) -> None:
-        writable = changeable(tx, actor, self._clock.now()).collections
-        if record.domain == Kind.GLOBAL and tx.collections.everyones() not in writable:
-            raise Forbidden("admin", "writing to the global domain")
-        place = tx.collections.get(CollectionId(record.place)) if record.place else None
-        if place and place.number not in writable:
-            raise Forbidden("write", f"writing to {record.place}")
+    def _settled(
+        self, tx: Reading, actor: Actor, bundle: Bundle, records: Iterable[tuple[int, Record]]
+    ) -> dict[int, tuple[str, str]]:
+        """The lines for which there is nothing to do, with the id here and the reason."""
+        now = self._clock.now()
+        over = {place.id for place in bundle.places if place.ends_at and place.ends_at <= now}
+        settled = {}
+        for line, record in records:
+            known = _known(tx, actor, record, now)
+            if known:
+                settled[line] = (known, KNOWN)
+            elif (record.expires_at and record.expires_at <= now) or record.place in over:
+                settled[line] = (record.id, OVER)
+        return settled
 
     def _places(self, tx: Transaction, actor: Actor, bundle: Bundle) -> None:
+        now = self._clock.now()
         for place in bundle.places:
-            if tx.collections.get(CollectionId(place.id)) is None:
-                _found(tx, actor, place, self._clock.now())
+            over = place.ends_at and place.ends_at <= now
+            if not over and tx.collections.get(CollectionId(place.id)) is None:
+                _found(tx, actor, place, now)
 
     def _bring(
-        self,
-        tx: Transaction,
-        actor: Actor,
-        start: int,
-        records: Sequence[Record],
-        prints: Sequence[Prints],
-        report: BundleReport,
-    ) -> None:
-        for line, (record, its) in enumerate(zip(records, prints, strict=True), start + 1):
-            known = _known(tx, actor, record, self._clock.now())
-            if known:
-                report.skipped += 1
-                report.lines.append((line, known, "skipped: it is here already"))
-                continue
-            memory = self._written(tx, actor, record, its)
-            report.imported += 1
-            report.lines.append((line, memory.id, "imported"))
+        self, tx: Transaction, actor: Actor, entries: Sequence[tuple[int, Record, Prints]], tied: bool
+    ) -> dict[int, tuple[str, str]]:
+        done = {}
+        for line, record, prints in entries:
+            known = _known(tx, actor, record, self._clock.now())  # twice in one bundle, or brought by another meanwhile
+            done[line] = (known, KNOWN) if known else (self._written(tx, actor, record, prints, tied).id, IMPORTED)
+        return done
 
-    def _written(self, tx: Transaction, actor: Actor, record: Record, prints: Prints) -> Memory:
+    def _written(self, tx: Transaction, actor: Actor, record: Record, prints: Prints, tied: bool) -> Memory:
         me = tx.user(actor.user)
         foreign = {_FOREIGN_AUTHOR: record.author} if record.author and me and record.author != me.name else {}
         draft = Draft(
@@ -120,47 +126,72 @@ class Archive:
             importance=record.importance,
             metadata={**record.metadata, **foreign},
             content_type=record.content_type,
-            home=self._home(tx, record),
+            home=_home(tx, record),
         )
-        identifier = MemoryId(record.id) if tx.id_is_free(record.id) else None
         memory = self._memories.remember_in(
-            tx, actor, checked(draft), prints, at=record.created_at, revised_at=record.updated_at, identifier=identifier
+            tx,
+            actor,
+            # Its time was granted when it was stored, perhaps more than once: the limits of a new one do not apply.
+            replace(checked(draft), ttl=record.expires_at - record.created_at if record.expires_at else None),
+            prints,
+            {} if tied else None,
+            at=record.created_at,
+            revised_at=record.updated_at,
+            identifier=MemoryId(record.id) if tx.id_is_free(record.id) else None,
         )
-        if record.expires_at:
-            tx.set_end(memory.number, Ephemeral(record.expires_at - record.created_at, record.expires_at))
         if record.uses:
             tx.count_uses({memory.number: record.uses}, record.used_at or record.updated_at)
-        tx.put_origin(SOURCE, record.id, memory.number)
+        tx.put_origin(_source(actor), _origin(record), memory.number)
         return memory
 
-    def _home(self, tx: Reading, record: Record) -> CollectionId | None:
-        if record.domain == Kind.GLOBAL:
-            everyones = tx.collections.numbered(tx.collections.everyones())
-            return everyones.id if everyones else None
-        return CollectionId(record.place) if record.place else None
+    async def _tie(self, actor: Actor, bundle: Bundle, report: BundleReport) -> None:
+        """Only what came with the bundle, and only where the actor may write: an id alone gives no right."""
+        here = {bundle.records[line - 1].id: MemoryId(known) for line, known, what in report.lines if what != OVER}
+        ids = await self._store.read(lambda tx: _writable(tx, changeable(tx, actor, self._clock.now()), here))
+        between = [link for link in bundle.links if link.source in ids and link.target in ids]
+        for start in range(0, len(between), _LINKS_AT_ONCE):
+            await self._store.write(partial(_keep, ids=ids, links=between[start : start + _LINKS_AT_ONCE]))
 
 
 def _bundle(tx: Reading, among: Filter) -> tuple[Bundle, int]:
-    page = tx.page(among, MOST_RECORDS)
-    memories = sorted(page.memories, key=lambda memory: (memory.created_at, memory.id))
-    collections = {n: tx.collections.numbered(n) for n in {memory.home for memory in memories}}
+    newest, total = _newest(tx, among)
+    memories = sorted(newest, key=lambda memory: (memory.created_at, memory.id))
     names = {user: _name(tx, user) for user in {memory.author.user for memory in memories}}
-    records = tuple(_record(memory, collections[memory.home], names[memory.author.user]) for memory in memories)
-    places = tuple(
-        RecordedPlace(c.id, c.kind, c.name, c.description, c.ends_at)
-        for c in sorted((c for c in collections.values() if c), key=lambda c: c.id)
-        if c.kind in (Kind.PROJECT, Kind.SESSION)
-    )
-    links = tx.links.among([memory.number for memory in memories], _MOST_LINKS)
-    ties = [RecordedLink(one.source, one.target, one.kind.value, one.strength, one.created_at) for one in links]
+    records = tuple(_record(memory, names[memory.author.user]) for memory in memories)
+    links = tx.links.among([memory.number for memory in memories], MOST_LINKS)
+    ties = [RecordedLink(t.source, t.target, t.kind.value, t.strength, t.created_at, t.used_at) for t in links]
     ordered = tuple(sorted(ties, key=lambda tie: (tie.source, tie.target, tie.kind)))
-    return Bundle(records, ordered, places), page.total
+    return Bundle(records, ordered, _recorded_places(tx, among), tied=True), total
 
 
-def _record(memory: Memory, collection: Collection | None, author: str) -> Record:
+def _newest(tx: Reading, among: Filter) -> tuple[list[Memory], int]:
+    """As many as a bundle holds, read a little at a time: a text may be long."""
+    memories: list[Memory] = []
+    room = MOST_BYTES
+    while len(memories) < MOST_RECORDS:
+        page = tx.page(among, _BATCH, len(memories))
+        for memory in page.memories:
+            room -= len(memory.content.encode())
+            if room < 0 and memories:
+                return memories, page.total
+            memories.append(memory)
+        if len(page.memories) < _BATCH:
+            break
+    return memories, page.total
+
+
+def _recorded_places(tx: Reading, among: Filter) -> tuple[RecordedPlace, ...]:
+    found = [one for kind in _PLACED for one in tx.collections.among(kind.value, among.collections)]
+    return tuple(
+        RecordedPlace(c.id, c.kind, c.name, c.description, c.ends_at, c.created_at)
+        for c in sorted(found, key=lambda c: c.id)
+        if not c.is_over(among.now)
+    )
+
+
+def _record(memory: Memory, author: str) -> Record:
     metadata = dict(memory.metadata)
     author = str(metadata.pop(_FOREIGN_AUTHOR, author))
-    placed = collection is not None and collection.kind in (Kind.PROJECT, Kind.SESSION)
     return Record(
         id=memory.id,
         content=memory.content,
@@ -177,7 +208,7 @@ def _record(memory: Memory, collection: Collection | None, author: str) -> Recor
         used_at=memory.used_at,
         author=author,
         expires_at=memory.ephemeral.ends_at if memory.ephemeral else None,
-        place=memory.collection if placed else "",
+        place=memory.collection if memory.domain in _PLACED else "",
     )
 
 
@@ -186,37 +217,45 @@ def _name(tx: Reading, user: UserId) -> str:
     return found.name if found else user
 
 
-def _check(record: Record, places: set[str]) -> None:
-    limits.content(record.content)
-    limits.tags(record.tags)
-    limits.keywords(record.keywords)
-    limits.importance(record.importance)
-    if record.id and not is_uuid(record.id):
-        raise Invalid("id", f"{record.id[:80]!r} is not a UUID; leave it out for a new one")
-    if record.domain not in set(Kind):
-        raise Invalid("domain", f"{record.domain[:80]!r} is not one of {', '.join(Kind)}")
-    if record.domain in (Kind.PROJECT, Kind.SESSION) and not record.place:
-        raise Invalid(f"{record.domain}_id", "is required for this domain")
+def _home(tx: Reading, record: Record) -> CollectionId | None:
+    if record.domain == Kind.GLOBAL:
+        everyones = tx.collections.numbered(tx.collections.everyones())
+        return everyones.id if everyones else None
+    return CollectionId(record.place) if record.domain in _PLACED else None
 
 
 def _found(tx: Transaction, actor: Actor, place: RecordedPlace, now: datetime) -> None:
-    kind = Kind(place.kind)
-    number = tx.add_collection(CollectionId(place.id), kind.value, kind.value, place.name, actor.user, now)
-    founded = Collection(number, CollectionId(place.id), kind.value, kind.value, place.name, actor.user, now)
+    kind, since = Kind(place.kind), place.created_at or now
+    number = tx.add_collection(CollectionId(place.id), kind.value, kind.value, place.name, actor.user, since)
+    founded = Collection(number, CollectionId(place.id), kind.value, kind.value, place.name, actor.user, since)
     tx.collections.describe(replace(founded, ends_at=place.ends_at, metadata={"description": place.description}))
+
+
+def _writable(tx: Reading, among: Filter, ids: Mapping[str, MemoryId]) -> dict[str, MemoryId]:
+    return {origin: here for origin, here in ids.items() if tx.memory(here, among)}
+
+
+def _keep(tx: Transaction, ids: Mapping[str, MemoryId], links: Sequence[RecordedLink]) -> None:
+    for one in links:
+        kind = LinkKind(one.kind)
+        tx.links.keep(Link(ids[one.source], ids[one.target], kind, one.strength, one.created_at, one.used_at))
+
+
+def _source(actor: Actor) -> str:
+    """Each user brings his own: what another has brought is not his."""
+    return f"{_SOURCE}:{actor.user}"
+
+
+def _origin(record: Record) -> str:
+    """What makes an entry the same the next time: its id, or what it says and where."""
+    words = "\0".join((record.domain, record.place, record.content))
+    return record.id or f"sha256:{hashlib.sha256(words.encode()).hexdigest()}"
 
 
 def _known(tx: Reading, actor: Actor, record: Record, now: datetime) -> str:
     """The id of the memory that this record was, here."""
     among = readable(tx, actor, now)
-    origin = tx.origin(SOURCE, record.id) if record.id else None
-    for identifier in (record.id, origin):
+    for identifier in (record.id, tx.origin(_source(actor), _origin(record))):
         if identifier and tx.memory(MemoryId(identifier), among):
             return identifier
     return ""
-
-
-def _tie(tx: Transaction, links: Sequence[RecordedLink]) -> None:
-    for link in links:
-        ends = (tx.origin(SOURCE, link.source) or link.source, tx.origin(SOURCE, link.target) or link.target)
-        tx.links.add(Link(MemoryId(ends[0]), MemoryId(ends[1]), LinkKind(link.kind), link.strength, link.created_at))

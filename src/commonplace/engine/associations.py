@@ -28,24 +28,36 @@ Found = Mapping[tuple[LinkKind, int], float]
 
 
 def associated(
-    tx: Reading, user: UserId, vector: Vectors | None, fingerprint: str, scale: Scale, among: Filter, at: datetime
+    tx: Reading,
+    user: UserId,
+    vector: Vectors | None,
+    fingerprint: str,
+    scale: Scale,
+    among: Filter,
+    at: datetime,
+    itself: int = 0,
 ) -> Found:
-    """What a text of this author, written at that time, is tied to."""
-    close = {} if vector is None else dict(_close(tx, vector, fingerprint, scale, among))
-    recent = {
-        (LinkKind.TEMPORAL, number): STRONGEST_IN_TIME * (1 - abs(at - written) / A_SHORT_WHILE)
-        for number, written in tx.links.latest_by(user, at - A_SHORT_WHILE, among, MOST_RECENT)
-        if written <= at and abs(at - written) < A_SHORT_WHILE
-    }
-    return {**close, **recent}
+    """What a text of this author, written at that time, is tied to; not to itself where it is stored already."""
+    close = {} if vector is None else dict(_close(tx, vector, fingerprint, scale, among, itself))
+    return {**close, **dict(_recent(tx, user, among, at, itself))}
+
+
+def _recent(
+    tx: Reading, user: UserId, among: Filter, at: datetime, itself: int
+) -> Iterator[tuple[tuple[LinkKind, int], float]]:
+    written = tx.links.latest_by(user, at - A_SHORT_WHILE, at, among, MOST_RECENT + 1)
+    others = [(number, then) for number, then in written if number != itself]
+    for number, then in others[:MOST_RECENT]:
+        if at - then < A_SHORT_WHILE:
+            yield (LinkKind.TEMPORAL, number), STRONGEST_IN_TIME * (1 - (at - then) / A_SHORT_WHILE)
 
 
 def _close(
-    tx: Reading, vector: Vectors, fingerprint: str, scale: Scale, among: Filter
+    tx: Reading, vector: Vectors, fingerprint: str, scale: Scale, among: Filter, itself: int
 ) -> Iterator[tuple[tuple[LinkKind, int], float]]:
     cosines = tx.scan(vector, fingerprint, among).best(_GLANCE)
-    nearest = sorted(cosines, key=lambda number: (-cosines[number], number))[:MOST_CLOSE]
-    for number in nearest:
+    others = sorted((number for number in cosines if number != itself), key=lambda n: (-cosines[n], n))
+    for number in others[:MOST_CLOSE]:
         strength = similarity(cosines[number], 0.0, scale)
         if strength >= CLOSE:
             yield (LinkKind.SEMANTIC, number), strength

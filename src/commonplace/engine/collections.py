@@ -15,7 +15,7 @@ from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFoun
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, uuid7
 from commonplace.domain.memory import SHORTEST_TTL, Ephemeral, Memory
-from commonplace.engine.access import changeable, readable
+from commonplace.engine.access import changeable, readable, require_writable
 from commonplace.engine.memories import Memories, Reference
 from commonplace.ports import Clock, Reading, Slice, Store, Transaction
 
@@ -98,8 +98,7 @@ class Collections:
         now = self._clock.now()
 
         def work(tx: Reading) -> Standing:
-            found = self._seen(tx, actor, kind, collection, now)
-            return _standing(tx, actor, found, tx.collections.sizes([found.number], now).get(found.number, 0))
+            return self._standing(tx, actor, self._seen(tx, actor, kind, collection, now))
 
         return await self._store.read(work)
 
@@ -125,7 +124,7 @@ class Collections:
             metadata = {**found.metadata, **({} if text is None else {"description": text})}
             changed = replace(found, name=name or found.name, metadata=metadata)
             tx.collections.describe(changed)
-            return _standing(tx, actor, changed, 0)
+            return self._standing(tx, actor, changed)
 
         return await self._store.write(work)
 
@@ -221,7 +220,7 @@ class Collections:
         def work(tx: Transaction) -> Standing:
             found = self._seen(tx, actor, Kind.SESSION, collection, self._clock.now())
             tx.collections.set_current_session(actor.user, actor.credential, found.number)
-            return _standing(tx, actor, found, 0)
+            return self._standing(tx, actor, found)
 
         return await self._store.write(work)
 
@@ -285,18 +284,21 @@ class Collections:
         return await self._store.read(work)
 
     async def move(self, actor: Actor, references: Iterable[Reference], target: CollectionId | None) -> list[Memory]:
-        """Put memories into another collection, all or none; None is the actor's own."""
+        """Put memories into another collection, all or none; None is each author's own."""
         require(actor, Permission.WRITE)
         wanted = list(references)
 
         def work(tx: Transaction) -> list[Memory]:
             now = self._clock.now()
-            among = changeable(tx, actor, now)
             home = tx.home(actor.user) if target is None else self._number(tx, target)
-            if home not in among.collections:
-                raise Forbidden("write", actor.tool)
-            found = [self._memories.found_in(tx, reference, among) for reference in wanted]
-            return [self.move_in(tx, actor, memory, home) for memory in found]
+            require_writable(tx, actor, home, now)
+            found = [self._memories.changing_in(tx, actor, reference) for reference in wanted]
+            for memory in found:
+                _check_may_move(tx, actor, memory)
+            return [
+                self.move_in(tx, actor, memory, tx.home(memory.author.user) if target is None else home)
+                for memory in found
+            ]
 
         return await self._store.write(work)
 
@@ -310,8 +312,9 @@ class Collections:
         elif memory.domain == Kind.SESSION and memory.ephemeral:
             tx.set_end(memory.number, None)
             self._memories.seal_in(tx, memory, now)
+        ways = {"from": memory.home, "to": home}
         for collection in dict.fromkeys((memory.home, home)):  # both sides hear of it
-            tx.record(Happening(EventKind.MOVED, now, actor.author, memory.id, memory.number, collection))
+            tx.record(Happening(EventKind.MOVED, now, actor.author, memory.id, memory.number, collection, ways))
         return replace(memory, home=home, domain=target.domain if target else memory.domain)
 
     # Who is in
@@ -330,6 +333,10 @@ class Collections:
             raise Forbidden(f"{kind.value}:{right.value}", actor.tool)
         return found
 
+    def _standing(self, tx: Reading, actor: Actor, found: Collection) -> Standing:
+        sizes = tx.collections.sizes([found.number], self._clock.now())
+        return _standing(tx, actor, found, sizes.get(found.number, 0))
+
     def _number(self, tx: Reading, collection: CollectionId) -> int:
         found = tx.collections.get(collection)
         if found is None:
@@ -345,6 +352,13 @@ def session_ttl(session: Collection, now: datetime) -> timedelta:
 def _until(session: Collection, now: datetime) -> Ephemeral:
     left = max((session.ends_at or now) - now, SHORTEST_TTL)
     return Ephemeral(left, now + left)
+
+
+def _check_may_move(tx: Reading, actor: Actor, memory: Memory) -> None:
+    """Its author, or who owns the collection it is in: writing in a project is no right to carry things out of it."""
+    place = tx.collections.numbered(memory.home)
+    if actor.user not in (memory.author.user, place.owner if place else None):
+        raise Forbidden("author", "moving a memory out of a shared collection")
 
 
 def _standing(tx: Reading, actor: Actor, collection: Collection, size: int) -> Standing:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
-from commonplace.domain.errors import NotFound
+from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.event import Event, Session
 from commonplace.domain.history import Comparison, Done, restoring, state
 from commonplace.domain.memory import Memory, Version
@@ -94,4 +94,4 @@ def _numbered(states: Sequence[Version], number: int) -> Version:
     for one in states:
         if one.number == number:
             return one
-    raise NotFound("version", f"{number}; there are 1 to {states[-1].number}")
+    raise Invalid("version", f"there is no version {number}; there are {states[0].number} to {states[-1].number}")

@@ -16,10 +16,10 @@ from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.link import Link, LinkKind, Tie
 from commonplace.domain.memory import Memory
-from commonplace.engine.access import changeable, readable
+from commonplace.engine.access import readable
 from commonplace.engine.associations import associated
 from commonplace.engine.embedding import Embedding
-from commonplace.engine.memories import Memories, Reference
+from commonplace.engine.memories import TIED, Memories, Reference
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 MOST_RELATED = 200
@@ -30,7 +30,7 @@ LEAST_KEPT = 0.1
 """A tie that the house found and nobody used goes when it is weaker than this."""
 IDLE = timedelta(days=365)
 _DISCOVERED = "discovered"
-_BATCH = 20
+_BATCH = 100
 _LEASE = timedelta(minutes=1)
 
 
@@ -74,13 +74,13 @@ class Links:
 
         def work(tx: Transaction) -> Link:
             now = self._clock.now()
-            source = self._memories.found_in(tx, one, changeable(tx, actor, now))
+            source = self._memories.changing_in(tx, actor, one)
             target = self._memories.found_in(tx, other, readable(tx, actor, now))
             if source.id == target.id:
                 raise Invalid("memory_id", "a memory cannot be tied to itself")
             link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
             tx.links.add(link)
-            tx.record(_happening(EventKind.LINKED, source, actor, now))
+            tx.record(_happening(EventKind.LINKED, source, actor, now, {"other": target.id}))
             return link
 
         return await self._store.write(work)
@@ -91,12 +91,12 @@ class Links:
 
         def work(tx: Transaction) -> int:
             now = self._clock.now()
-            source = self._memories.found_in(tx, one, changeable(tx, actor, now))
+            source = self._memories.changing_in(tx, actor, one)
             target = self._memories.found_in(tx, other, readable(tx, actor, now))
             gone = tx.links.remove(source.id, target.id, None) + tx.links.remove(target.id, source.id, None)
             if not gone:
                 raise NotFound("link between", f"{source.id} and {target.id}")
-            tx.record(_happening(EventKind.UNLINKED, source, actor, now))
+            tx.record(_happening(EventKind.UNLINKED, source, actor, now, {"other": target.id}))
             return gone
 
         return await self._store.write(work)
@@ -110,16 +110,17 @@ class Links:
 
     async def discover(self) -> int:
         """Tie what was stored or rewritten since the last time, a little at a time; how many events were looked at."""
-        after = int(await self._store.read(lambda tx: tx.meta(_DISCOVERED)) or 0)
-        events = await self._store.read(lambda tx: tx.events(after, _BATCH))
         now = self._clock.now()
-        if not events or not await self._store.write(lambda tx: tx.lease(_DISCOVERED, self._holder, now, now + _LEASE)):
+        if not await self._store.read(_undiscovered):
             return 0
+        if not await self._store.write(lambda tx: tx.lease(_DISCOVERED, self._holder, now, now + _LEASE)):
+            return 0
+        events = await self._store.read(_undiscovered)  # anew: another process may have been here before the lease
         for event in events:
             if _is_new_text(event):
                 await self._tie(event)
-        last = events[-1].number
-        await self._store.write(lambda tx: tx.set_meta(_DISCOVERED, str(last)))
+        if events:
+            await self._store.write(lambda tx: tx.set_meta(_DISCOVERED, str(events[-1].number)))
         return len(events)
 
     async def forget_faded(self) -> int:
@@ -128,39 +129,50 @@ class Links:
 
     async def _tie(self, event: Event) -> None:
         """Within the memory's own collection: a tie must not tell one user what another has."""
+        stale, found = await self._store.read(lambda tx: self._look(tx, event))
+
+        def work(tx: Transaction) -> None:
+            for link in stale:
+                tx.links.remove(link.source, link.target, link.kind)
+            for link in found:
+                tx.links.keep(link)
+
+        if stale or found:
+            await self._store.write(work)
+
+    def _look(self, tx: Reading, event: Event) -> tuple[list[Link], list[Link]]:
+        """Ties that a new text made stale, and ties that are missing."""
         now = self._clock.now()
+        among = Filter(frozenset({event.collection}), now)
+        memory = tx.memory(event.memory, among)
+        if memory is None:
+            return [], []
+        close = [link for link in tx.links.of(memory.id) if link.kind is LinkKind.SEMANTIC]
+        if event.kind is EventKind.REVISED:
+            return close, self._missing(tx, memory, among)
+        if any(link.source == memory.id for link in close):
+            return [], []
+        return [], self._missing(tx, memory, replace(among, until=memory.created_at))
 
-        def look(tx: Reading) -> list[Link]:
-            among = Filter(frozenset({event.collection}), now)
-            memory = tx.memory(event.memory, among)
-            if memory is None or any(link.kind is LinkKind.SEMANTIC for link in tx.links.of(memory.id)):
-                return []
-            vectors = tx.vectors(memory.number, self._embedding.fingerprint)
-            vector = None if vectors is None else vectors[0]
-            earlier = replace(among, until=memory.created_at)
-            found = associated(
-                tx,
-                memory.author.user,
-                vector,
-                self._embedding.fingerprint,
-                self._embedding.scale,
-                earlier,
-                memory.created_at,
-            )
-            others = {m.number: m.id for m in tx.memories([number for _, number in found], among)}
-            return [
-                Link(memory.id, others[number], kind, strength, now)
-                for (kind, number), strength in found.items()
-                if number in others and number != memory.number
-            ]
+    def _missing(self, tx: Reading, memory: Memory, among: Filter) -> list[Link]:
+        user, at, number = memory.author.user, memory.created_at, memory.number
+        vectors = tx.vectors(number, self._embedding.fingerprint)
+        vector = None if vectors is None else vectors[0]
+        found = associated(
+            tx, user, vector, self._embedding.fingerprint, self._embedding.scale, among, at, itself=number
+        )
+        there = Filter(among.collections, among.now)
+        others = {one.number: one.id for one in tx.memories([number for _, number in found], there)}
+        known = {(link.source, link.kind) for link in tx.links.of(memory.id) if link.kind is LinkKind.TEMPORAL}
+        return [
+            Link(memory.id, others[number], kind, strength, among.now)
+            for (kind, number), strength in found.items()
+            if number in others and (others[number], kind) not in known
+        ]
 
-        def keep(tx: Transaction) -> None:
-            for link in links:
-                tx.links.add(link)
 
-        links = await self._store.read(look)
-        if links:
-            await self._store.write(keep)
+def _undiscovered(tx: Reading) -> Sequence[Event]:
+    return tx.events(int(tx.meta(_DISCOVERED) or 0), _BATCH)
 
 
 def _related(tx: Reading, start: Memory, among: Filter, depth: int, limit: int) -> list[Related]:
@@ -178,9 +190,10 @@ def _related(tx: Reading, start: Memory, among: Filter, depth: int, limit: int) 
 
 
 def _is_new_text(event: Event) -> bool:
-    rewritten = event.kind is EventKind.REVISED and "content" in event.detail.get("fields", ())
-    return event.kind in (EventKind.REMEMBERED, EventKind.EMBEDDED) or rewritten
+    if event.kind is EventKind.REVISED:
+        return "content" in event.detail.get("fields", ())
+    return event.kind is EventKind.EMBEDDED or (event.kind is EventKind.REMEMBERED and TIED not in event.detail)
 
 
-def _happening(kind: EventKind, memory: Memory, actor: Actor, now: datetime) -> Happening:
-    return Happening(kind, now, actor.author, memory.id, memory.number, memory.home)
+def _happening(kind: EventKind, memory: Memory, actor: Actor, now: datetime, detail: dict[str, str]) -> Happening:
+    return Happening(kind, now, actor.author, memory.id, memory.number, memory.home, detail)

@@ -9,19 +9,21 @@ from datetime import UTC, datetime, timedelta
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.chain import forge
-from commonplace.domain.errors import Conflict, Forbidden, Invalid, NotFound
+from commonplace.domain.errors import Conflict, Invalid, NotFound
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, MemoryId, uuid7
 from commonplace.domain.link import Link
 from commonplace.domain.memory import Author, Change, Draft, Ephemeral, Memory, Version
 from commonplace.engine import trees
-from commonplace.engine.access import changeable, readable
+from commonplace.engine.access import changeable, readable, require_writable
 from commonplace.engine.associations import Found, associated
 from commonplace.engine.embedding import Embedding
 from commonplace.ports import Clock, Page, Prints, Reading, Store, Transaction
 
 SWEEP_SIZE = 200
+TIED = "tied"
+"""In the event of a memory that came with its ties: none are to be looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class Reference:
     block: int | None = None
 
     def __str__(self) -> str:
-        return self.id or f"block_{self.block}"
+        return f"block_{self.block}" if self.id is None else self.id
 
 
 class Memories:
@@ -48,7 +50,7 @@ class Memories:
         require(actor, Permission.WRITE)
         draft = checked(draft)
         prints = await self._embedding.prints(draft.content)
-        ties = await self._store.read(lambda tx: self._ties(tx, actor, draft, prints)) if associate else {}
+        ties = await self._store.read(lambda tx: self._ties(tx, actor, draft, prints)) if associate else None
         return await self._store.write(lambda tx: self.remember_in(tx, actor, draft, prints, ties))
 
     def _ties(self, tx: Reading, actor: Actor, draft: Draft, prints: Prints) -> Found:
@@ -70,11 +72,13 @@ class Memories:
         revised_at: datetime | None = None,
         identifier: MemoryId | None = None,
     ) -> Memory:
-        """The same, as part of a larger change, perhaps of a text written at another time. The draft is checked."""
+        """The same, as part of a larger change, perhaps of a text written at another time. The draft is checked.
+
+        Without ties, not even none, they are found in the background.
+        """
         now = self._clock.now()
         home = _home(tx, actor, draft)
-        if home not in changeable(tx, actor, now).collections:
-            raise Forbidden("write", actor.tool)
+        require_writable(tx, actor, home, now)
         memory = self._drafted(actor, draft, home, at or now)
         memory = replace(memory, id=identifier or memory.id, revised_at=revised_at or memory.revised_at)
         memory = replace(memory, number=tx.add(memory, prints))
@@ -83,7 +87,8 @@ class Memories:
         for kind, target in draft.links:
             tx.links.add(Link(memory.id, target, kind, 1.0, now))
         _tie(tx, memory, ties or {}, now)
-        tx.record(_happening(EventKind.REMEMBERED, memory, actor.author, now))
+        detail: dict[str, object] = {} if ties is None else {TIED: True}
+        tx.record(_happening(EventKind.REMEMBERED, memory, actor.author, now, detail))
         return memory
 
     def _drafted(self, actor: Actor, draft: Draft, home: int, now: datetime) -> Memory:
@@ -194,14 +199,13 @@ class Memories:
     ) -> Memory:
         """The same, as part of a larger change."""
         now = self._clock.now()
-        among = changeable(tx, actor, now)
-        memory = _found(tx, reference, among)
+        memory = self.changing_in(tx, actor, reference)
         if expected is not None and memory.version != expected:
             raise Conflict("memory", str(reference))
         tx.revise(memory, change, actor.author, at or now, prints)
         detail = {"fields": list(change.fields), "version": memory.version + 1}
         tx.record(_happening(EventKind.REVISED, memory, actor.author, now, detail))
-        return _found(tx, reference, among)
+        return _found(tx, reference, changeable(tx, actor, now))
 
     def everything_in(self, collection: int) -> Filter:
         """All memories of a collection, whoever asks: for the house itself."""
@@ -215,6 +219,13 @@ class Memories:
         """One memory as part of a larger change, or NotFound."""
         return _found(tx, reference, among)
 
+    def changing_in(self, tx: Reading, actor: Actor, reference: Reference, ephemeral: bool | None = None) -> Memory:
+        """One that the actor may change: NotFound where it may not see it, Forbidden where it only sees it."""
+        now = self._clock.now()
+        memory = _found(tx, reference, replace(readable(tx, actor, now), ephemeral=ephemeral))
+        require_writable(tx, actor, memory.home, now)
+        return memory
+
     async def set_end(self, actor: Actor, reference: Reference, ttl: timedelta | None) -> Memory:
         """Let a memory end after a time from now, or, without one, let it stay."""
         require(actor, Permission.WRITE)
@@ -224,9 +235,8 @@ class Memories:
 
     def _set_end(self, tx: Transaction, actor: Actor, reference: Reference, ttl: timedelta | None) -> Memory:
         now = self._clock.now()
-        among = changeable(tx, actor, now)
-        self.put_end_in(tx, actor, _found(tx, reference, among), Ephemeral(ttl, now + ttl) if ttl else None)
-        return _found(tx, reference, among)
+        self.put_end_in(tx, actor, self.changing_in(tx, actor, reference), Ephemeral(ttl, now + ttl) if ttl else None)
+        return _found(tx, reference, changeable(tx, actor, now))
 
     def put_end_in(self, tx: Transaction, actor: Actor, memory: Memory, end: Ephemeral | None) -> None:
         """The same, for a certain moment, as part of a larger change."""
@@ -248,7 +258,7 @@ class Memories:
         memory = _found(tx, reference, among)
         # Who wrote it may take it away, even where others decide what is written.
         if memory.author.user != actor.user:
-            _found(tx, reference, replace(among, collections=changeable(tx, actor, now).collections))
+            self.changing_in(tx, actor, reference, ephemeral)
         self.erase_in(tx, memory, actor.author, now)
         return memory
 
@@ -281,7 +291,11 @@ class Memories:
 
 
 def _found(tx: Reading, reference: Reference, among: Filter) -> Memory:
-    memory = tx.memory(reference.id, among) if reference.id else tx.memory_at(reference.block or 0, among)
+    memory = None
+    if reference.id:
+        memory = tx.memory(reference.id, among)
+    elif reference.block is not None:
+        memory = tx.memory_at(reference.block, among)
     if memory is None:
         raise NotFound("memory", str(reference))
     return memory
@@ -353,4 +367,5 @@ def checked_change(change: Change) -> Change:
         tags=None if change.tags is None else limits.tags(change.tags),
         keywords=None if change.keywords is None else limits.keywords(change.keywords),
         importance=None if change.importance is None else limits.importance(change.importance),
+        category=limits.label("category", change.category) if change.category else change.category,
     )

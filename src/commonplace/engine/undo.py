@@ -12,10 +12,12 @@ from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import CommonplaceError, Conflict, Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
 from commonplace.domain.history import Remedy, Undoing, Undone, Verdict, before_session, restoring, state
+from commonplace.domain.link import LinkKind
 from commonplace.domain.memory import Ephemeral, Memory, Version
 from commonplace.domain.path import Amendment, Path
 from commonplace.engine import trees
 from commonplace.engine.access import changeable, readable
+from commonplace.engine.collections import Collections
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories, Reference
 from commonplace.engine.paths import Paths
@@ -31,10 +33,19 @@ _ENDS = (EventKind.PROMOTED, EventKind.EXTENDED)
 class Undo:
     """Undoes a session. What others have changed since is left alone and named."""
 
-    def __init__(self, store: Store, memories: Memories, paths: Paths, embedding: Embedding, clock: Clock) -> None:
+    def __init__(
+        self,
+        store: Store,
+        memories: Memories,
+        paths: Paths,
+        collections: Collections,
+        embedding: Embedding,
+        clock: Clock,
+    ) -> None:
         self._store = store
         self._memories = memories
         self._paths = paths
+        self._collections = collections
         self._embedding = embedding
         self._clock = clock
 
@@ -66,7 +77,8 @@ class Undo:
         raise Conflict("session", session)
 
     def _walked(self, tx: Transaction, actor: Actor, session: str, prints: Mapping[str, Prints] | None) -> Undone:
-        walk = _Walk(tx, actor, session, self._memories, self._paths, prints, self._clock.now())
+        verbs = (self._memories, self._paths, self._collections)
+        walk = _Walk(tx, actor, session, *verbs, prints, self._clock.now())
         return Undone(session, tuple(walk.back()))
 
 
@@ -85,6 +97,7 @@ class _Walk:
         session: str,
         memories: Memories,
         paths: Paths,
+        collections: Collections,
         prints: Mapping[str, Prints] | None,
         now: datetime,
     ) -> None:
@@ -93,6 +106,7 @@ class _Walk:
         self._session = session
         self._memories = memories
         self._paths = paths
+        self._collections = collections
         self._prints = prints
         self._now = now
         self._among = changeable(tx, actor, now)
@@ -116,14 +130,41 @@ class _Walk:
             return
         among = self._readable if amendment else self._among  # whoever owns the memory, the path is the actor's
         memory = next(iter(self._tx.memories([event.memory_number], among)), None)
-        if memory is None:
+        if event.kind is EventKind.MOVED:
+            yield from self._move_undone(event, memory)
+        elif memory is None:
             return  # gone meanwhile, or not the actor's to change
-        if amendment is not None:
+        elif amendment is not None:
             yield from self._path_undone(memory, amendment)
         elif self._first_ends.get(memory.number) == event.number:
             yield from self._end_undone(event, memory)
+        elif event.kind in (EventKind.LINKED, EventKind.UNLINKED):
+            yield from self._tie_undone(event, memory)
         elif event.kind in _CONTENT and memory.number not in self._settled:
             yield from self._text_undone(event, memory)
+
+    # Places and ties
+
+    def _move_undone(self, event: Event, memory: Memory | None) -> Iterator[Undoing]:
+        before, after = event.detail.get("from"), event.detail.get("to")
+        if event.collection != after or before == after:
+            return  # a move is told on both sides; once is enough
+        if memory is None:
+            yield Undoing(Remedy.LEFT, event.memory, "", "it was moved to where it is not yours to change")
+        elif memory.home != after:
+            yield _left(memory, "it was moved again later")
+        elif before not in self._among.collections:
+            yield _left(memory, "where it was is gone, or not yours to write to")
+        else:
+            self._collections.move_in(self._tx, self._actor, memory, before)
+            yield _done(Remedy.MOVED_BACK, memory)
+
+    def _tie_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
+        other = event.detail.get("other")
+        if event.kind is EventKind.UNLINKED:
+            yield _left(memory, "a tie that was removed is not made again")
+        elif other and self._tx.links.remove(memory.id, other, LinkKind.MANUAL):
+            yield _done(Remedy.UNTIED, memory)
 
     # Texts
 

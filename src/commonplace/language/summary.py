@@ -7,6 +7,7 @@ from commonplace.language.terms import terms
 
 _LOOK = 100_000
 _MOST_SENTENCES = 400
+_WIDE_STOPS = ("。", "！", "？", "」", "』", "）")
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"'”’»」』）)\]]*)?")
 
 
@@ -25,7 +26,12 @@ def summary(text: str, most_chars: int = 300) -> str:
             room -= len(sentences[at]) + 1
     if not chosen:
         return _cut(sentences[max(range(len(sentences)), key=lambda at: worth[at])], most_chars)
-    return " ".join(" ".join(sentences[at].split()) for at in sorted(chosen))
+    return _joined([" ".join(sentences[at].split()) for at in sorted(chosen)])
+
+
+def _joined(sentences: list[str]) -> str:
+    """One after another; after a full stop of Chinese or Japanese there is no space."""
+    return "".join(one if one.endswith(_WIDE_STOPS) else f"{one} " for one in sentences).rstrip()
 
 
 def _worth(sentences: list[str]) -> list[float]:

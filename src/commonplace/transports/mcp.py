@@ -7,6 +7,7 @@ import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import anyio
@@ -80,7 +81,8 @@ class DialectServer:
         self.greeted.set()
         if context.request is not None:
             actor: Actor = context.request.scope[ACTOR]
-            return actor.through("", f"{actor.credential}/{_session(context, context.request)}")
+            today = self._engine.clock.now().astimezone(actor.zone).date()
+            return actor.through("", f"{actor.credential}/{_session(context, context.request, today)}")
         if self._local is None:
             self._local = await self._engine.access.local_owner()
         return self._local.through("", f"stdio/{_PROCESS_SESSION}")
@@ -225,10 +227,10 @@ async def _no_prompt(context: Context, params: types.GetPromptRequestParams) -> 
     raise MCPError(types.INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}")
 
 
-def _session(context: Context, request: Any) -> str:
-    """Streamable HTTP names it in a header, SSE in the address; the modern era has none: there the client's name."""
+def _session(context: Context, request: Any, today: date) -> str:
+    """Streamable HTTP names it in a header, SSE in the address; the modern era has none: there a client's day."""
     session: str | None = request.headers.get("mcp-session-id") or request.query_params.get("session_id")
-    return session or _client_name(context)
+    return session or f"{_client_name(context)}/{today:%Y-%m-%d}"
 
 
 def _client_name(context: Context) -> str:

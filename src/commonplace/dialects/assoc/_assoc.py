@@ -27,10 +27,12 @@ _MISSING = {
     "project": ("PROJECT_NOT_FOUND", "プロジェクトが見つかりません"),
     "session": ("SESSION_NOT_FOUND", "セッションが見つかりません"),
     "member": ("MEMBER_NOT_FOUND", "メンバーが見つかりません"),
+    "user": ("VALIDATION_ERROR", "ユーザーが見つかりません"),
+    "backup": ("VALIDATION_ERROR", "バックアップが見つかりません"),
 }
 _WORDS: dict[type[CommonplaceError], tuple[str, str]] = {
     SessionRequired: ("SESSION_REQUIRED", "セッションが必要です"),
-    AlreadyExists: ("MEMBER_EXISTS", "すでに存在します"),
+    AlreadyExists: ("VALIDATION_ERROR", "すでに存在します"),
     Forbidden: ("PERMISSION_DENIED", "権限がありません"),
     Unauthenticated: ("PERMISSION_DENIED", "認証が必要です"),
     Invalid: ("VALIDATION_ERROR", "入力が正しくありません"),
@@ -45,7 +47,8 @@ _UNFORESEEN = ("INTERNAL_ERROR", "内部エラーが発生しました")
 def refusal(error: CommonplaceError) -> Body:
     """Assoc's error body: what happened in Japanese, the particulars behind it."""
     code, words = _worded(error)
-    particulars = f"{error.message}. {error.remedy}".removesuffix(". ")
+    remedy = f". {error.remedy[0].upper()}{error.remedy[1:]}" if error.remedy else ""
+    particulars = f"{error.message}{remedy}"
     message = f"{words}: {particulars}" if code != _UNFORESEEN[0] else words
     return {"success": False, "data": None, "message": words, "error": {"code": code, "message": message}}
 
@@ -53,6 +56,8 @@ def refusal(error: CommonplaceError) -> Body:
 def _worded(error: CommonplaceError) -> tuple[str, str]:
     if isinstance(error, NotFound) and error.what in _MISSING:
         return _MISSING[error.what]
+    if isinstance(error, AlreadyExists) and error.what == "member":
+        return "MEMBER_EXISTS", "すでにメンバーです"
     return next((words for kind, words in _WORDS.items() if isinstance(error, kind)), _UNFORESEEN)
 
 

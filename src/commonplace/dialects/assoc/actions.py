@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Act, Call
 from commonplace.domain.access import require
-from commonplace.domain.errors import Forbidden, Invalid
+from commonplace.domain.errors import Invalid, ReadOnly
 
 
 class Problem(TypedDict):
@@ -37,6 +37,10 @@ class Done:
 
 
 Function = Callable[..., Awaitable[Done]]
+
+
+def unused_note(unused: Sequence[str]) -> str:
+    return f" (使わなかったパラメータ: {', '.join(unused)})" if unused else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +87,13 @@ class Actions:
         action = self.known[name]
         require(call.actor, action.act.needs)
         if call.settings.read_only and action.act.changes:
-            raise Forbidden("write", f"{self.chooser} {name!r} (the server is read-only)")
+            raise ReadOnly(action.act.needs.value, f"{self.chooser} {name!r}")
         given = {key: value for key, value in arguments.items() if value is not None}
         self._check(action, given)
         used = {key: value for key, value in given.items() if key in action.parameters}
         done = await action.function(call, **used)
         unused = [key for key in given if key not in action.parameters]
-        note = f" (このアクションで使わないパラメータ: {', '.join(unused)})" if unused else ""
-        return {"success": True, "data": done.data, "message": done.message + note, "error": None}
+        return {"success": True, "data": done.data, "message": done.message + unused_note(unused), "error": None}
 
     def _check(self, action: Action, given: Mapping[str, Any]) -> None:
         needed = [name for name, one in action.parameters.items() if one.default is one.empty]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from commonplace.domain.access import Right
 from commonplace.domain.collection import Collection, Member, Standing
+from commonplace.domain.identifiers import UserId
 from commonplace.domain.memory import Memory
 from commonplace.engine.links import Related
-from commonplace.engine.recall import Hit
+from commonplace.engine.recall import Hit, Recalled
 
+MOST_LISTED = 500
 MOST_LISTED_BYTES = 300_000
 """Of all texts in one answer: some clients take no message over 1 MiB, and an answer holds each text twice."""
 
@@ -32,14 +35,14 @@ def brief(memory: Memory) -> dict[str, Any]:
     }
 
 
-def whole(memory: Memory) -> dict[str, Any]:
-    """The whole record."""
+def whole(memory: Memory, reader: UserId) -> dict[str, Any]:
+    """The whole record. What lies in a user's domain is the reader's: nobody else sees it."""
     return {
         **brief(memory),
         "updated_at": stamp(memory.revised_at),
         "access_count": memory.uses,
         "metadata": dict(memory.metadata),
-        "user_id": memory.author.user if memory.domain == "user" else None,
+        "user_id": reader if memory.domain == "user" else None,
         "project_id": memory.collection if memory.domain == "project" else None,
         "session_id": memory.collection if memory.domain == "session" else None,
         "author_id": memory.author.user,
@@ -50,6 +53,15 @@ def whole(memory: Memory) -> dict[str, Any]:
 
 def found(hit: Hit) -> dict[str, Any]:
     return {**brief(hit.memory), "score": round(hit.similarity, 4)}
+
+
+def remark(recalled: Recalled, threshold: float) -> str:
+    """What a caller should know of a search beside its results."""
+    if recalled.lexical_only:
+        return f" (意味検索は使えません: {recalled.lexical_only})"
+    if not recalled.hits and threshold > 0:
+        return f" (類似度{threshold}以上の記憶はありません。thresholdを下げると見つかることがあります)"
+    return ""
 
 
 def related(one: Related) -> dict[str, Any]:
@@ -75,6 +87,18 @@ def _cut(one: dict[str, Any], share: int) -> dict[str, Any]:
     if len(text) <= share:
         return one
     return {**one, "content": text[:share].decode(errors="ignore") + "…", "truncated": True}
+
+
+def changed(memory: Memory) -> dict[str, Any]:
+    """A memory after a change, without its text, which the caller has."""
+    kept = {name: value for name, value in brief(memory).items() if name != "content"}
+    return {**kept, "updated_at": stamp(memory.revised_at), "version": memory.version}
+
+
+def page(name: str, listed: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A list that may grow, bounded, with its true length."""
+    shown = listed[:MOST_LISTED]
+    return {name: shown, "count": len(shown), "total": len(listed), "has_more": len(listed) > len(shown)}
 
 
 def role(right: Right) -> str:

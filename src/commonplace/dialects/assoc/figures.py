@@ -10,6 +10,7 @@ from commonplace.dialects.assoc.answers import stamp
 from commonplace.domain.access import Actor
 
 MOST_TAGS = 20
+MOST_CATEGORIES = 50
 
 
 async def figures(call: Call, actor: Actor) -> dict[str, Any]:
@@ -20,11 +21,14 @@ async def figures(call: Call, actor: Actor) -> dict[str, Any]:
     for one in survey.slices:
         domains[one.domain] += one.memories
         categories[one.category] += one.memories
-    total = sum(domains.values())
+    total, uncategorized = sum(domains.values()), categories.pop("", 0)
+    named = sorted(categories.items(), key=lambda item: (-item[1], item[0]))
     return {
         "total_memories": total,
         "by_domain": dict(domains),
-        "by_category": dict(sorted(categories.items(), key=lambda item: (-item[1], item[0]))[:50]),
+        "by_category": dict(named[:MOST_CATEGORIES]),
+        "category_count": len(named),
+        "uncategorized": uncategorized,
         "average_importance": round(sum(one.importance for one in survey.slices) / total, 3) if total else None,
         "access_count": sum(one.uses for one in survey.slices),
         "oldest": stamp(min((one.first for one in survey.slices), default=None)),

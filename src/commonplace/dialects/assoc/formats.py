@@ -9,39 +9,46 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from commonplace.domain.errors import CommonplaceError, Invalid
-from commonplace.domain.identifiers import is_uuid
+from commonplace.domain.errors import Invalid
 from commonplace.domain.link import LinkKind
 from commonplace.domain.record import Bundle, Fault, Record, RecordedLink, RecordedPlace
+from commonplace.language.importance import importance as judged
 
 MOST_FAULTS_TOLD = 20
 FORM = "commonplace-memories"
+VERSION = 1
 COLUMNS = (
     "memory_id", "content", "domain", "project_id", "session_id", "tags", "keywords", "category", "importance",
     "created_at", "updated_at", "expires_at", "access_count", "last_access", "author", "content_type", "metadata",
 )  # fmt: skip
 _LISTS = frozenset({"tags", "keywords"})
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
+_UNREADABLE = ""
+"""In place of an entry's fields: which of them cannot be read, and why."""
 _OPEN, _CLOSE = "<!-- memory ", " -->"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MOST_TOLD = 120
+_Read = tuple[list[Any], list[Any] | None, list[Any]]
+"""Entries, ties (None where the form has none) and places, as they were written."""
 
 
 def written(form: str, bundle: Bundle) -> str:
     return {"json": _json, "csv": _csv, "markdown": _markdown}[form](bundle)
 
 
-def read(data: str, form: str | None) -> tuple[Bundle, list[Fault]]:
-    """The bundle, or what is wrong with it, entry by entry."""
+def read(data: str, form: str | None, now: datetime) -> tuple[Bundle, list[Fault]]:
+    """The bundle, or what is wrong with it, entry by entry. What says no time of its own is of now."""
     chosen = form or _guessed(data)
     entries, links, places = _READERS[chosen](data)
     records, faults = [], []
     for line, entry in enumerate(entries, 1):
         try:
-            records.append(_record(entry))
-        except (CommonplaceError, ValueError, TypeError, KeyError, AttributeError) as error:
-            reason = error.message if isinstance(error, CommonplaceError) else f"cannot be read: {error}"
-            faults.append(Fault(line, reason))
-    return Bundle(tuple(records), tuple(map(_link, links)), tuple(map(_place, places))), faults
+            records.append(_record(entry, now))
+        except Invalid as error:
+            faults.append(Fault(line, error.message))
+        except (ValueError, TypeError, OverflowError) as error:
+            faults.append(Fault(line, f"cannot be read: {error!s:.{_MOST_TOLD}}"))
+    ties = tuple(_link(link, now) for link in links or ())
+    return Bundle(tuple(records), ties, tuple(map(_place, places)), tied=links is not None), faults
 
 
 def told(faults: Sequence[Fault]) -> str:
@@ -53,7 +60,8 @@ def _guessed(data: str) -> str:
     start = data.lstrip("\ufeff \t\r\n")
     if start.startswith(("{", "[")):
         return "json"
-    return "markdown" if _OPEN in data else "csv"
+    heading = start.partition("\n")[0].replace('"', "").split(",")
+    return "markdown" if _OPEN in data and "content" not in map(str.strip, heading) else "csv"
 
 
 # One entry
@@ -82,37 +90,50 @@ def _entry(record: Record) -> dict[str, Any]:
     }
 
 
-def _record(entry: Mapping[str, Any]) -> Record:
+def _record(entry: Mapping[str, Any], now: datetime) -> Record:
     if not isinstance(entry, Mapping):
         raise Invalid("entry", "is not an object")
+    if _UNREADABLE in entry:
+        raise Invalid(*entry[_UNREADABLE])
     unknown = sorted(set(map(str, entry)) - {*COLUMNS, "id", "associations"})
     if unknown:
         raise Invalid(unknown[0][:40], "is not a field of a memory")
     content = entry.get("content")
     if not isinstance(content, str):
         raise Invalid("content", "is required and must be text")
-    created = _moment(entry.get("created_at")) or _EPOCH
-    uses = entry.get("access_count") or 0
-    if not isinstance(uses, int) or uses < 0:
-        raise Invalid("access_count", "must be a whole number, not negative")
+    created = _moment(entry.get("created_at")) or now
     return Record(
-        id=str(entry.get("memory_id") or entry.get("id") or ""),
+        id=_text(entry, "memory_id") or _text(entry, "id"),
         content=content,
-        domain=str(entry.get("domain") or "user"),
+        domain=_text(entry, "domain") or "user",
         created_at=created,
         updated_at=_moment(entry.get("updated_at")) or created,
         tags=_texts(entry, "tags"),
         keywords=_texts(entry, "keywords"),
-        category=str(entry.get("category") or ""),
-        importance=float(entry.get("importance") if entry.get("importance") is not None else 0.5),  # type: ignore[arg-type]
+        category=_text(entry, "category"),
+        importance=_number(entry, "importance", judged(content)),
         metadata=_object(entry.get("metadata")),
-        content_type=str(entry.get("content_type") or "text"),
-        uses=uses,
+        content_type=_text(entry, "content_type") or "text",
+        uses=int(_number(entry, "access_count", 0)),
         used_at=_moment(entry.get("last_access")),
-        author=str(entry.get("author") or ""),
+        author=_text(entry, "author"),
         expires_at=_moment(entry.get("expires_at")),
-        place=str(entry.get("project_id") or entry.get("session_id") or ""),
+        place=_text(entry, "project_id") or _text(entry, "session_id"),
     )
+
+
+def _text(entry: Mapping[str, Any], name: str) -> str:
+    value = entry.get(name)
+    if not isinstance(value, str | None):
+        raise Invalid(name, "must be a text")
+    return value or ""
+
+
+def _number(entry: Mapping[str, Any], name: str, usual: float) -> float:
+    value = entry.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float | None):
+        raise Invalid(name, "must be a number")
+    return usual if value is None else value
 
 
 def _texts(entry: Mapping[str, Any], name: str) -> tuple[str, ...]:
@@ -137,8 +158,8 @@ def _time(moment: datetime | None) -> str | None:
 def _moment(written_time: Any) -> datetime | None:
     if written_time in (None, ""):
         return None
-    found = datetime.fromisoformat(str(written_time).replace("Z", "+00:00"))
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    found = datetime.fromisoformat(str(written_time)[:_MOST_TOLD].strip().replace("Z", "+00:00"))
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 # json
@@ -147,7 +168,7 @@ def _moment(written_time: Any) -> datetime | None:
 def _json(bundle: Bundle) -> str:
     whole = {
         "form": FORM,
-        "version": 1,
+        "version": VERSION,
         "memories": [_entry(record) for record in bundle.records],
         "associations": [
             {
@@ -156,6 +177,7 @@ def _json(bundle: Bundle) -> str:
                 "type": link.kind,
                 "strength": link.strength,
                 "created_at": _time(link.created_at),
+                "last_used": _time(link.used_at),
             }
             for link in bundle.links
         ],
@@ -165,6 +187,7 @@ def _json(bundle: Bundle) -> str:
                 "kind": place.kind,
                 "name": place.name,
                 "description": place.description,
+                "created_at": _time(place.created_at),
                 "ends_at": _time(place.ends_at),
             }
             for place in bundle.places
@@ -173,16 +196,19 @@ def _json(bundle: Bundle) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=1)
 
 
-def _from_json(data: str) -> tuple[list[Any], list[Any], list[Any]]:
+def _from_json(data: str) -> _Read:
     try:
-        whole = json.loads(data)
+        whole = json.loads(data.lstrip("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise Invalid("import_data", f"is not valid JSON: {error}") from error
+        raise Invalid("import_data", f"is not valid JSON: {error!s:.{_MOST_TOLD}}") from error
     if isinstance(whole, list):
-        return whole, [], []
+        return whole, None, []
+    if isinstance(whole, dict) and whole.get("version", VERSION) != VERSION:
+        raise Invalid("import_data", f"is of version {whole['version']!r}; this release knows version {VERSION}")
     if not isinstance(whole, dict) or not isinstance(whole.get("memories"), list):
         raise Invalid("import_data", "must be a list of memories, or an object with `memories`")
-    return whole["memories"], _list(whole, "associations"), _list(whole, "places")
+    ties = _list(whole, "associations") if "associations" in whole else None
+    return whole["memories"], ties, _list(whole, "places")
 
 
 def _list(whole: Mapping[str, Any], name: str) -> list[Any]:
@@ -192,28 +218,24 @@ def _list(whole: Mapping[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _link(entry: Any) -> RecordedLink:
+def _link(entry: Any, now: datetime) -> RecordedLink:
     try:
         strength = float(entry["strength"])
         if not 0.0 <= strength <= 1.0:
             raise Invalid("associations", f"has the strength {strength}; it must be from 0 to 1")
         kind = LinkKind(entry.get("type", "manual")).value
-        at = _moment(entry.get("created_at")) or _EPOCH
-        return RecordedLink(str(entry["from_memory_id"]), str(entry["to_memory_id"]), kind, strength, at)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Invalid("associations", f"has an entry that cannot be read: {error}") from error
+        times = (_moment(entry.get("created_at")) or now, _moment(entry.get("last_used")))
+        return RecordedLink(str(entry["from_memory_id"]), str(entry["to_memory_id"]), kind, strength, *times)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise Invalid("associations", f"has an entry that cannot be read: {error!s:.{_MOST_TOLD}}") from error
 
 
 def _place(entry: Any) -> RecordedPlace:
     try:
-        if not is_uuid(str(entry["id"])) or entry["kind"] not in ("project", "session"):
-            raise Invalid("places", "has an entry that is neither a project nor a session")
-        name = str(entry["name"])
-        return RecordedPlace(
-            str(entry["id"]), entry["kind"], name, str(entry.get("description") or ""), _moment(entry.get("ends_at"))
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Invalid("places", f"has an entry that cannot be read: {error}") from error
+        words = (str(entry["id"]), str(entry["kind"]), str(entry["name"]), str(entry.get("description") or ""))
+        return RecordedPlace(*words, _moment(entry.get("ends_at")), _moment(entry.get("created_at")))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise Invalid("places", f"has an entry that cannot be read: {error!s:.{_MOST_TOLD}}") from error
 
 
 # csv
@@ -237,27 +259,35 @@ def _cell(name: str, value: Any) -> str:
     return "'" + text if text.startswith(_FORMULA) else text
 
 
-def _from_csv(data: str) -> tuple[list[Any], list[Any], list[Any]]:
+def _from_csv(data: str) -> _Read:
     csv.field_size_limit(16 * 1024 * 1024)
     sheet = csv.DictReader(io.StringIO(data.lstrip("\ufeff"), newline=""))
-    if "content" not in (sheet.fieldnames or ()):
-        raise Invalid("import_data", f"is no CSV of memories: the first line must name the columns, e.g. {COLUMNS[1]}")
-    return [_uncelled(row) for row in sheet], [], []
-
-
-def _uncelled(row: Mapping[str | None, Any]) -> Any:
-    if None in row:
-        return "a row with more cells than columns"
-    cells: dict[str, Any] = {name: _unescaped(value) for name, value in row.items() if name and value not in (None, "")}
     try:
-        for name in cells.keys() & (_LISTS | {"metadata"}):
-            cells[name] = json.loads(cells[name])
-        if "importance" in cells:
-            cells["importance"] = float(cells["importance"])
-        if "access_count" in cells:
-            cells["access_count"] = int(cells["access_count"])
-    except ValueError as error:
-        return f"a cell that cannot be read: {error}"
+        if "content" not in (sheet.fieldnames or ()):
+            raise Invalid("import_data", "is no CSV of memories: the first line must name the columns, e.g. content")
+        return [_uncelled(row) for row in sheet], None, []
+    except csv.Error as error:
+        raise Invalid("import_data", f"is not valid CSV: {error!s:.{_MOST_TOLD}}") from error
+
+
+_PARSED: Mapping[str, Callable[[str], Any]] = {
+    "tags": json.loads,
+    "keywords": json.loads,
+    "metadata": json.loads,
+    "importance": float,
+    "access_count": int,
+}
+
+
+def _uncelled(row: Mapping[str | None, Any]) -> dict[str, Any]:
+    if None in row:
+        return {_UNREADABLE: ("entry", "has more cells than there are columns")}
+    cells: dict[str, Any] = {name: _unescaped(value) for name, value in row.items() if name and value not in (None, "")}
+    for name in [name for name in _PARSED if name in cells]:
+        try:
+            cells[name] = _PARSED[name](cells[name])
+        except (ValueError, RecursionError) as error:
+            return {_UNREADABLE: (name, f"cannot be read: {error!s:.{_MOST_TOLD}}")}
     return cells
 
 
@@ -275,12 +305,13 @@ def _markdown(bundle: Bundle) -> str:
         entry = _entry(record)
         content = entry.pop("content")
         kept = json.dumps({**entry, "length": len(content)}, ensure_ascii=False).replace("--", "-\\u002d")
-        heading = " ".join(content.split())[:60]
+        # A text that looks like our comment must not be taken for one, even in its heading.
+        heading = " ".join(content.split())[:60].replace("<", "&lt;")
         parts.append(f"## {heading}\n\n{_OPEN}{kept}{_CLOSE}\n{content}\n")
     return "\n".join(parts)
 
 
-def _from_markdown(data: str) -> tuple[list[Any], list[Any], list[Any]]:
+def _from_markdown(data: str) -> _Read:
     entries: list[Any] = []
     at = data.find(_OPEN)
     while at >= 0:
@@ -289,16 +320,16 @@ def _from_markdown(data: str) -> tuple[list[Any], list[Any], list[Any]]:
             raise Invalid("import_data", "has a memory whose comment does not end")
         try:
             entry = json.loads(data[at + len(_OPEN) : end])
-            length = int(entry.pop("length"))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Invalid("import_data", f"has a memory whose comment cannot be read: {error}") from error
+            length = max(int(entry.pop("length")), 0)
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+            reason = f"has a memory whose comment cannot be read: {error!s:.{_MOST_TOLD}}"
+            raise Invalid("import_data", reason) from error
         start = end + len(_CLOSE) + 1
         entries.append({**entry, "content": data[start : start + length]})
         at = data.find(_OPEN, start + length)
     if not entries:
         raise Invalid("import_data", "holds no memories: only a Markdown that `export` made can be imported")
-    return entries, [], []
+    return entries, None, []
 
 
-_Reader = Callable[[str], tuple[list[Any], list[Any], list[Any]]]
-_READERS: dict[str, _Reader] = {"json": _from_json, "csv": _from_csv, "markdown": _from_markdown}
+_READERS: dict[str, Callable[[str], _Read]] = {"json": _from_json, "csv": _from_csv, "markdown": _from_markdown}

@@ -8,16 +8,14 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import formats, scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import stamp
+from commonplace.dialects.assoc.answers import page, stamp
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import Domain, Texts, described, moment, reference
 from commonplace.domain.access import Actor
-from commonplace.domain.errors import Invalid, NotFound
-from commonplace.domain.record import MOST_RECORDS
+from commonplace.domain.errors import Forbidden, Invalid, NotFound
 
 MOST_AT_ONCE = 1000
 MOST_SHOWN = 100
-ALL_DOMAINS = ("global", "user", "project", "session")
 
 actions = Actions("action")
 
@@ -75,8 +73,7 @@ async def list_categories(
     for one in survey.slices:
         counts[one.category] = counts.get(one.category, 0) + one.memories
     listed = [{"category": name, "count": n} for name, n in sorted(counts.items(), key=lambda i: (-i[1], i[0])) if name]
-    shown = listed[:MOST_AT_ONCE]
-    data = {"categories": shown, "count": len(listed), "uncategorized": counts.get("", 0)}
+    data = {**page("categories", listed), "uncategorized": counts.get("", 0)}
     return Done(data, f"{len(listed)}件のカテゴリがあります")
 
 
@@ -97,13 +94,13 @@ async def export(
         "count": len(bundle.records),
         "total": total,
     }
-    cut = f" (全{total}件のうち{MOST_RECORDS}件まで)" if total > len(bundle.records) else ""
+    cut = f" (全{total}件のうち新しいもの)" if total > len(bundle.records) else ""
     return Done(data, f"{len(bundle.records)}件の記憶をエクスポートしました{cut}")
 
 
 @actions.writes
 async def import_(call: Call, *, import_data: str, export_format: str | None = None) -> Done:
-    bundle, faults = formats.read(import_data, export_format)
+    bundle, faults = formats.read(import_data, export_format, call.engine.clock.now())
     if faults:
         raise Invalid("import_data", "nothing was imported: " + formats.told(faults))
     report = await call.engine.archive.bring(call.actor, bundle)
@@ -117,7 +114,8 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
         "report": [{"line": n, "memory_id": id_, "result": what} for n, id_, what in report.lines[:MOST_SHOWN]],
         "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
     }
-    return Done(data, f"{report.imported}件をインポートしました（既存のため省略: {report.skipped}件）")
+    skipped = f" (省略: {report.skipped}件)" if report.skipped else ""
+    return Done(data, f"{report.imported}件をインポートしました{skipped}")
 
 
 @actions.writes
@@ -132,24 +130,28 @@ async def change_domain(
     """All or none."""
     wanted = _distinct(memory_ids)
     home, _ = await scope.target(call, new_domain, project_id, session_id)
-    moved = await call.engine.collections.move(call.actor, [reference(one) for one in wanted], home)
+    with scope.still(new_domain):
+        moved = await call.engine.collections.move(call.actor, [reference(one) for one in wanted], home)
     data = {"changed_count": len(moved), "memory_ids": [memory.id for memory in moved], "new_domain": new_domain}
     return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました")
 
 
 @actions.destroys
 async def batch_delete(call: Call, *, memory_ids: list[str]) -> Done:
+    """Each for itself: what cannot be deleted is named and does not hold up the others."""
     deleted: list[str] = []
     missing: list[str] = []
+    denied: list[str] = []
     for one in _distinct(memory_ids):
         try:
             deleted.append((await call.engine.memories.forget(call.actor, reference(one))).id)
         except NotFound:
-            missing.append(one)
-    data = {"deleted_count": len(deleted), "deleted": deleted, "not_found": missing}
-    return Done(
-        data, f"{len(deleted)}件の記憶を削除しました" + (f"（見つからない: {len(missing)}件）" if missing else "")
-    )
+            missing.append(one[:MOST_SHOWN])
+        except Forbidden:
+            denied.append(one[:MOST_SHOWN])
+    data = {"deleted_count": len(deleted), "deleted": deleted, "not_found": missing, "denied": denied}
+    left = [f"{words}: {len(ids)}件" for words, ids in (("見つからない", missing), ("権限がない", denied)) if ids]
+    return Done(data, f"{len(deleted)}件の記憶を削除しました" + (f" ({', '.join(left)})" if left else ""))
 
 
 @actions.destroys

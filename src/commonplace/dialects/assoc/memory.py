@@ -8,15 +8,17 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import bounded, brief, found, related, stamp, whole
+from commonplace.dialects.assoc.answers import bounded, changed, found, related, remark, stamp, whole
 from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference
 from commonplace.domain import limits
-from commonplace.domain.errors import Invalid
-from commonplace.domain.memory import Change, Draft
+from commonplace.domain.errors import Invalid, NotFound
+from commonplace.domain.link import LinkKind
+from commonplace.domain.memory import Change, Draft, Memory
 from commonplace.engine.recall import Question
 from commonplace.language.importance import importance as judged
 
 LIMIT, THRESHOLD, DEPTH = 10, 0.7, 2
+MOST_TIED = 100
 
 actions = Actions("action")
 
@@ -66,18 +68,18 @@ async def store(
 ) -> Done:
     limits.content(content)
     home, ttl = await scope.target(call, domain, project_id, session_id)
-    others = [await call.engine.memories.get(call.actor, reference(one)) for one in associate_with or ()]
+    others = await _others(call, associate_with)
     draft = Draft(
         content,
         tags=tuple(tags or ()),
         category=category,
         importance=judged(content) if importance is None else importance,
         ttl=ttl,
+        links=tuple((LinkKind.MANUAL, other.id) for other in others),
         home=home,
     )
-    kept = await call.engine.memories.remember(call.actor, draft, associate=True)
-    for other in others:
-        await call.engine.links.connect(call.actor, reference(kept.id), reference(other.id))
+    with scope.still(domain):
+        kept = await call.engine.memories.remember(call.actor, draft, associate=True)
     data = {
         "memory_id": kept.id,
         "domain": domain,
@@ -86,7 +88,7 @@ async def store(
         "category": kept.category,
         "importance": kept.importance,
         "expires_at": stamp(kept.ephemeral.ends_at) if kept.ephemeral else None,
-        "associations": len(await call.engine.links.of(call.actor, reference(kept.id))),
+        "associations": await _ties(call, kept),
     }
     return Done(data, f"記憶を保存しました (ID: {kept.id})")
 
@@ -110,23 +112,22 @@ async def search(
         query,
         limit,
         limits.importance(threshold, "threshold"),
-        tags=tuple(tags or ()),
-        categories=(category,) if category else (),
+        tags=limits.tags(tags or ()),
+        categories=(limits.label("category", category),) if category else (),
     )
     recalled = await call.engine.recall.recall(looking, question)
     results = bounded([found(hit) for hit in recalled.hits])
     data: dict[str, Any] = {"results": results, "count": len(results), "query": query}
     if summarize:
         data["summary"] = await call.engine.summaries.of(hit.memory.content for hit in recalled.hits)
-    note = f" (意味検索は使えません: {recalled.lexical_only})" if recalled.lexical_only else ""
-    return Done(data, f"{len(results)}件の記憶が見つかりました{note}")
+    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold)}")
 
 
 @actions.reads
 async def get(call: Call, *, memory_id: str, summarize: bool = False) -> Done:
     kept = await call.engine.memories.get(call.actor, reference(memory_id))
     call.engine.recall.used(kept)
-    data = whole(kept)
+    data = whole(kept, call.actor.user)
     if summarize:
         data["summary"] = await call.engine.summaries.of([kept.content])
     return Done(data, "記憶を取得しました")
@@ -143,6 +144,7 @@ async def get_related(
     summarize: bool = False,
 ) -> Done:
     source = reference(memory_id)
+    limits.importance(threshold, "threshold")
     reached = await call.engine.links.related(call.actor, source, depth=depth, limit=limit)
     close = [one for one in reached if one.reached.strength >= threshold]
     listed = bounded([related(one) for one in close])
@@ -171,7 +173,7 @@ async def update(
             "content", "there is nothing to update: give content, tags, category, importance or associate_with"
         )
     at = reference(memory_id)
-    others = [await call.engine.memories.get(call.actor, reference(one)) for one in associate_with or ()]
+    others = await _others(call, associate_with)
     kept = await (
         call.engine.memories.revise(call.actor, at, change)
         if change.fields
@@ -179,8 +181,22 @@ async def update(
     )
     for other in others:
         await call.engine.links.connect(call.actor, at, reference(other.id))
-    data = {**brief(kept), "updated_at": stamp(kept.revised_at), "version": kept.version}
-    return Done(data, f"記憶を更新しました (ID: {kept.id})")
+    return Done(changed(kept), f"記憶を更新しました (ID: {kept.id})")
+
+
+async def _ties(call: Call, kept: Memory) -> int:
+    try:
+        return len(await call.engine.links.of(call.actor, reference(kept.id)))
+    except NotFound:  # someone has deleted it meanwhile; it was stored all the same
+        return 0
+
+
+async def _others(call: Call, associate_with: list[str] | None) -> list[Memory]:
+    """The memories to tie by hand, which the caller must see."""
+    wanted = list(dict.fromkeys(associate_with or ()))
+    if len(wanted) > MOST_TIED:
+        raise Invalid("associate_with", f"has {len(wanted)} ids; at most {MOST_TIED} at once")
+    return [await call.engine.memories.get(call.actor, reference(one)) for one in wanted]
 
 
 @actions.destroys

@@ -23,7 +23,6 @@ def described(text: str, usually: Any = None) -> Any:
     return Field(description=text, json_schema_extra={USUALLY: usually})
 
 
-MaybeText = Annotated[str | None, described("")]
 Count = Annotated[int | None, BeforeValidator(_whole)]
 Share = Annotated[float | None, Field()]
 Texts = Annotated[list[str] | None, Field()]
@@ -48,6 +47,6 @@ def moment(field: str, written: str) -> datetime:
     """A date and time as ISO 8601 writes it; without a zone, UTC."""
     try:
         found = datetime.fromisoformat(written.strip().replace("Z", "+00:00").replace("z", "+00:00"))
-    except ValueError as error:
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
         raise Invalid(field, f"{written[:60]!r} is not a date-time; write it like 2024-01-01T00:00:00Z") from error
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -52,14 +52,14 @@ async def create(call: Call, *, name: str, description: str = "") -> Done:
 async def list_(call: Call, *, role_filter: str | None = None) -> Done:
     listed = [answers.project(one) for one in await call.engine.collections.all(call.actor, Kind.PROJECT)]
     chosen = [one for one in listed if role_filter in (None, one["role"])]
-    return Done({"projects": chosen, "count": len(chosen)}, f"{len(chosen)}件のプロジェクトがあります")
+    return Done(answers.page("projects", chosen), f"{len(chosen)}件のプロジェクトがあります")
 
 
 @actions.reads
 async def get(call: Call, *, project_id: str) -> Done:
     standing = await call.engine.collections.get(call.actor, Kind.PROJECT, _id(project_id))
     members = await call.engine.collections.members(call.actor, Kind.PROJECT, _id(project_id))
-    data = {**answers.project(standing), "members": [answers.member(one) for one in members]}
+    data = {**answers.project(standing), "members": [answers.member(one) for one in members[: answers.MOST_LISTED]]}
     return Done(data, "プロジェクトを取得しました")
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 
 from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc.parameters import collection
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection, Kind
-from commonplace.domain.errors import Invalid, SessionRequired
+from commonplace.domain.errors import Invalid, NotFound, SessionRequired
 from commonplace.domain.identifiers import CollectionId
 from commonplace.engine.collections import Scope, session_ttl
 
@@ -46,6 +47,17 @@ async def target(
         session = await session_of(call, session_id)
         return session.id, session_ttl(session, call.engine.clock.now())
     return None, None
+
+
+@contextmanager
+def still(domain: str) -> Iterator[None]:
+    """For what ends between being chosen and being used: it is missed under its own name."""
+    try:
+        yield
+    except NotFound as error:
+        if error.what != "collection":
+            raise
+        raise NotFound(domain, error.name) from error
 
 
 async def looking(

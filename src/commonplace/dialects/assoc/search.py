@@ -11,7 +11,7 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import bounded, brief, found
+from commonplace.dialects.assoc.answers import bounded, brief, found, remark
 from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, moment, reference
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
@@ -19,6 +19,8 @@ from commonplace.domain.errors import Invalid
 from commonplace.engine.recall import MOST_RESULTS, Question, Recalled
 
 LIMIT, THRESHOLD = 10, 0.7
+MOST_CATEGORIES = 100
+MOST_PROJECTS = 100
 
 actions = Actions("type")
 
@@ -58,7 +60,7 @@ async def semantic(
     call: Call, *, query: str, filters: Filters | None = None, limit: int = LIMIT, threshold: float = THRESHOLD
 ) -> Done:
     question = _question(query, filters or {}, limit, threshold)
-    return _told(await call.engine.recall.recall(await _looking(call, filters), question), {"query": query})
+    return _told(await call.engine.recall.recall(await _looking(call, filters), question), threshold, {"query": query})
 
 
 @actions.reads
@@ -114,7 +116,7 @@ async def advanced(
         )
         return _listed(page.memories, page.total, {})
     question = _question(query, filters or {}, limit, threshold, tags=wanted, since=since, until=until)
-    return _told(await call.engine.recall.recall(looking, question), {"query": query})
+    return _told(await call.engine.recall.recall(looking, question), threshold, {"query": query})
 
 
 @actions.reads
@@ -131,19 +133,22 @@ async def similar(
     recalled = await call.engine.recall.like(
         looking, base, _question(base.content[:2000], filters or {}, limit, threshold)
     )
-    return _told(recalled, {"memory_id": base.id})
+    return _told(recalled, threshold, {"memory_id": base.id})
 
 
 async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] = scope.USUAL_DOMAINS) -> Actor:
     chosen: Any = filters or {}
-    return await scope.looking(call, chosen.get("domains"), chosen.get("project_ids") or [], usual=usual)
+    projects = list(dict.fromkeys(chosen.get("project_ids") or ()))
+    if len(projects) > MOST_PROJECTS:
+        raise Invalid("filters.project_ids", f"has {len(projects)} ids; at most {MOST_PROJECTS} at once")
+    return await scope.looking(call, chosen.get("domains"), projects, usual=usual)
 
 
 def _conditions(filters: Filters | None) -> dict[str, Any]:
     chosen: Any = filters or {}
     least, most = chosen.get("importance_min"), chosen.get("importance_max")
     return {
-        "categories": tuple(chosen.get("categories") or ()),
+        "categories": limits.labels("filters.categories", chosen.get("categories") or (), MOST_CATEGORIES),
         "importance_min": None if least is None else limits.importance(least, "filters.importance_min"),
         "importance_max": None if most is None else limits.importance(most, "filters.importance_max"),
     }
@@ -166,11 +171,10 @@ def _within(limit: int) -> int:
     return limits.within("limit", limit, 1, MOST_RESULTS)
 
 
-def _told(recalled: Recalled, about: dict[str, Any]) -> Done:
+def _told(recalled: Recalled, threshold: float, about: dict[str, Any]) -> Done:
     results = bounded([found(hit) for hit in recalled.hits])
-    note = f" (意味検索は使えません: {recalled.lexical_only})" if recalled.lexical_only else ""
     data = {"results": results, "count": len(results), **about}
-    return Done(data, f"{len(results)}件の記憶が見つかりました{note}")
+    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold)}")
 
 
 def _listed(memories: Any, total: int, about: dict[str, Any]) -> Done:

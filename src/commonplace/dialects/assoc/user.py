@@ -33,7 +33,7 @@ async def user(
 
 @actions.reads
 async def get_current(call: Call, *, include_stats: bool = False) -> Done:
-    session = await call.engine.collections.current_session(call.actor)
+    session = await _current(call)
     me = await call.engine.access.user(call.actor)
     data: dict[str, Any] = {
         "user_id": me.id,
@@ -41,7 +41,7 @@ async def get_current(call: Call, *, include_stats: bool = False) -> Done:
         "credential": call.actor.credential,
         "permissions": sorted(call.actor.permissions),
         "time_zone": str(call.actor.zone),
-        "current_session": answers.session(session, 0, current=True) if session else None,
+        "current_session": session,
         "created_at": answers.stamp(me.created_at),
     }
     if include_stats:
@@ -49,12 +49,20 @@ async def get_current(call: Call, *, include_stats: bool = False) -> Done:
     return Done(data, "ユーザー情報を取得しました")
 
 
+async def _current(call: Call) -> dict[str, Any] | None:
+    session = await call.engine.collections.current_session(call.actor)
+    if session is None:
+        return None
+    standing = await call.engine.collections.get(call.actor, Kind.SESSION, session.id)
+    return answers.session(standing.collection, standing.memories, current=True)
+
+
 @actions.reads
 async def get_projects(call: Call, *, include_stats: bool = False) -> Done:
     listed = [answers.project(one) for one in await call.engine.collections.all(call.actor, Kind.PROJECT)]
     if not include_stats:
         listed = [{k: v for k, v in one.items() if k not in ("memory_count", "member_count")} for one in listed]
-    return Done({"projects": listed, "count": len(listed)}, f"{len(listed)}件のプロジェクトに参加しています")
+    return Done(answers.page("projects", listed), f"{len(listed)}件のプロジェクトに参加しています")
 
 
 @actions.reads
@@ -64,13 +72,13 @@ async def get_sessions(call: Call) -> Done:
         answers.session(one.collection, one.memories, current is not None and one.collection.id == current.id)
         for one in await call.engine.collections.all(call.actor, Kind.SESSION)
     ]
-    return Done({"sessions": listed, "count": len(listed)}, f"{len(listed)}件のセッションがあります")
+    return Done(answers.page("sessions", listed), f"{len(listed)}件のセッションがあります")
 
 
 @actions.writes
 async def create_session(call: Call, *, session_name: str = "") -> Done:
     """It becomes the current one."""
-    name = session_name.strip() or f"session {call.engine.clock.now().astimezone(call.actor.zone):%Y-%m-%d %H:%M}"
+    name = session_name.strip() or f"セッション {call.engine.clock.now().astimezone(call.actor.zone):%Y-%m-%d %H:%M}"
     made = await call.engine.collections.found(call.actor, Kind.SESSION, name, length=SESSION_LENGTH)
     await call.engine.collections.switch_session(call.actor, made.collection.id)
     return Done(

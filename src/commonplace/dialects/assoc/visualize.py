@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
@@ -12,7 +13,7 @@ from typing_extensions import TypedDict
 from commonplace.dialects._dialect import AppPage, Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
-from commonplace.dialects.assoc.actions import Reply
+from commonplace.dialects.assoc.actions import Reply, unused_note
 from commonplace.dialects.assoc.parameters import Count, Domain, described, moment, reference
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
@@ -59,44 +60,48 @@ async def visualize(
     """Draw memories: a map, a dashboard, a graph of domains, a timeline, a chart of categories."""
     from commonplace.pictures import draw
 
+    middle = (center_memory_id or None) if type == "memory_map" else None
+    given = {"center_memory_id": center_memory_id, "depth": depth, "time_range": time_range}
+    used = ("center_memory_id", "depth") if middle else ("time_range",)
+    unused = [name for name, value in given.items() if value is not None and name not in used]
+    steps = limits.within("depth", DEPTH if depth is None or not middle else depth, 1, DEEPEST)
+    times = _times(None if middle else time_range)
+    view = await _view(call, target_domain, project_id, session_id, middle, steps, times)
+    center = view.memories[0].id if middle else None
     chosen = format or "html"
-    steps = limits.within("depth", DEPTH if depth is None else depth, 1, DEEPEST)
-    view, times = await _view(call, type, target_domain, project_id, session_id, center_memory_id, steps, time_range)
-    center = view.memories[0].id if center_memory_id and type == "memory_map" else None
     # In a thread: thousands of memories take seconds to lay out, and others are waiting for their answers.
     drawn = await asyncio.to_thread(draw, type, _snapshot(call, type, view, center, steps, times), chosen)
-    unused = ["center_memory_id"] if center_memory_id and type != "memory_map" else []
-    note = f" (このタイプで使わないパラメータ: {', '.join(unused)})" if unused else ""
     data = {"type": type, "format": chosen, "content": drawn, "memory_count": len(view.memories), "total": view.total}
-    return {"success": True, "data": data, "message": f"{_TITLES[type]}を作成しました{note}", "error": None}
+    message = f"{_TITLES[type]}を作成しました{unused_note(unused)}"
+    return {"success": True, "data": data, "message": message, "error": None}
 
 
-async def _view(
-    call: Call,
-    kind: str,
-    domain: str | None,
-    project_id: str | None,
-    session_id: str | None,
-    center: str | None,
-    depth: int,
-    time_range: TimeRange | None,
-) -> tuple[View, tuple[Any, Any]]:
+def _times(time_range: TimeRange | None) -> tuple[datetime | None, datetime | None]:
     chosen: Any = time_range or {}
     since = moment("time_range.start", chosen["start"]) if "start" in chosen else None
     until = moment("time_range.end", chosen["end"]) if "end" in chosen else None
     if since and until and since > until:
         raise Invalid("time_range", "start must not be later than end")
+    return since, until
+
+
+async def _view(
+    call: Call,
+    domain: str | None,
+    project_id: str | None,
+    session_id: str | None,
+    center: str | None,
+    depth: int,
+    times: tuple[datetime | None, datetime | None],
+) -> View:
     looking = call.actor
     if domain or project_id or session_id:
         named = domain or ("project" if project_id else "session")
         looking = await scope.looking(call, [named], [project_id] if project_id else [], session_id)
-    if center and kind == "memory_map":
-        view = await call.engine.views.around(
-            looking, reference(center, "center_memory_id"), depth=depth, most=MOST_AROUND
-        )
-    else:
-        view = await call.engine.views.all(looking, MOST_DOTS, since=since, until=until)
-    return view, (since, until)
+    if center:
+        at = reference(center, "center_memory_id")
+        return await call.engine.views.around(looking, at, depth=depth, most=MOST_AROUND)
+    return await call.engine.views.all(looking, MOST_DOTS, since=times[0], until=times[1])
 
 
 def _snapshot(call: Call, kind: str, view: View, center: str | None, depth: int, times: tuple[Any, Any]) -> Any:

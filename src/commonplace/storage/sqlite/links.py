@@ -28,8 +28,11 @@ class SqliteLinkReading(Statements):
     def counts(self, collections: frozenset[int]) -> Mapping[str, int]:
         return dict(self._all("link_counts", collections=rows.numbers_json(sorted(collections))))
 
-    def latest_by(self, user: UserId, since: datetime, among: Filter, limit: int) -> Sequence[tuple[int, datetime]]:
-        found = self._all("latest_by", user=user, since=rows.micros(since), limit=limit, **rows.seen_bindings(among))
+    def latest_by(
+        self, user: UserId, since: datetime, until: datetime, among: Filter, limit: int
+    ) -> Sequence[tuple[int, datetime]]:
+        times = {"since": rows.micros(since), "until": rows.micros(until)}
+        found = self._all("latest_by", user=user, limit=limit, **times, **rows.seen_bindings(among))
         return [(row[0], rows.moment(row[1])) for row in found]
 
 
@@ -40,6 +43,12 @@ class SqliteLinkWriting(SqliteLinkReading):
         at = rows.micros(link.created_at)
         kind, strength = link.kind.value, link.strength
         self._do("add_link", source=link.source, target=link.target, kind=kind, strength=strength, at=at)
+
+    def keep(self, link: Link) -> None:
+        at, used_at = rows.micros(link.created_at), rows.maybe_micros(link.used_at)
+        kind, strength = link.kind.value, link.strength
+        ends = {"source": link.source, "target": link.target}
+        self._do("keep_link", kind=kind, strength=strength, at=at, used_at=used_at, **ends)
 
     def remove(self, source: MemoryId, target: MemoryId, kind: LinkKind | None) -> int:
         self._do("unlink", source=source, target=target, kind=None if kind is None else kind.value)

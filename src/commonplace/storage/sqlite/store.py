@@ -216,11 +216,12 @@ class SqliteStore:
             return self._follower
 
     def _damage(self) -> str:
-        connection = self._taken()
+        # A new connection: full text on one that has read before is checked against what it remembers of then.
+        connection = self._connect()
         try:
             found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
         finally:
-            self._idle.put(connection)
+            connection.close()
         return "" if found == ["ok"] else "; ".join(found)
 
     def _save_index(self, least: int | None) -> None:

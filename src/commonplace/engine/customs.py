@@ -1,0 +1,129 @@
+"""What is looked at before memories from elsewhere are let in: everything, before the first is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from commonplace.domain import limits
+from commonplace.domain.access import Actor
+from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Kind
+from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, NotFound
+from commonplace.domain.identifiers import CollectionId, is_uuid
+from commonplace.domain.memory import MAX_CONTENT_BYTES
+from commonplace.domain.record import MOST_LINKS, MOST_PLACES, MOST_RECORDS, Bundle, Fault, Record, RecordedPlace
+from commonplace.engine.access import changeable, readable
+from commonplace.ports import Reading
+
+MOST_USES = 2**53
+_EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+class Customs:
+    """One bundle at the border, and who brings it."""
+
+    def __init__(self, tx: Reading, actor: Actor, bundle: Bundle, now: datetime) -> None:
+        self._tx = tx
+        self._bundle = bundle
+        self._writable = changeable(tx, actor, now).collections
+        self._readable = readable(tx, actor, now).collections
+        self._declared = {place.id: place.kind for place in bundle.places}
+        self._homes: dict[tuple[str, str], CommonplaceError | None] = {}
+
+    def faults(self) -> list[Fault]:
+        """What is wrong, by entry; 0 stands for the whole."""
+        return list(self._of_the_whole()) or list(self._of_the_entries())
+
+    def _of_the_whole(self) -> Iterator[Fault]:
+        bounds = (("memories", MOST_RECORDS), ("links", MOST_LINKS), ("places", MOST_PLACES))
+        sizes = (len(self._bundle.records), len(self._bundle.links), len(self._bundle.places))
+        for (what, most), size in zip(bounds, sizes, strict=True):
+            if size > most:
+                yield Fault(0, f"there are {size} {what}; at most {most} can be brought at once")
+        for place in self._bundle.places:
+            try:
+                _check_place(place)
+            except CommonplaceError as error:
+                yield Fault(0, f"places: {error.message}")
+
+    def _of_the_entries(self) -> Iterator[Fault]:
+        for line, record in enumerate(self._bundle.records, 1):
+            try:
+                _check(record)
+                self._check_home(record)
+            except CommonplaceError as error:
+                yield Fault(line, error.message)
+
+    def _check_home(self, record: Record) -> None:
+        home = (record.domain, record.place)
+        if home not in self._homes:
+            self._homes[home] = self._refusal(*home)
+        refusal = self._homes[home]
+        if refusal:
+            raise refusal
+
+    def _refusal(self, domain: str, place: str) -> CommonplaceError | None:
+        """Why the actor may not write there; a place of others is as good as none."""
+        if domain == Kind.USER:
+            return None
+        if domain == Kind.GLOBAL:
+            return None if self._tx.collections.everyones() in self._writable else Forbidden("admin", "global")
+        found = self._tx.collections.get(CollectionId(place))
+        if found is None:
+            return None if self._declared.get(place) == domain else NotFound(domain, place[:80])
+        if found.number not in self._readable or found.kind != domain:
+            return NotFound(domain, place[:80])
+        return None if found.number in self._writable else Forbidden(f"{domain}:write", place)
+
+
+def _check(record: Record) -> None:
+    if record.id and not is_uuid(record.id):
+        raise Invalid("memory_id", f"{record.id[:80]!r} is not a UUID; leave it out for a new one")
+    limits.content(record.content)
+    limits.tags(record.tags)
+    limits.keywords(record.keywords)
+    limits.importance(record.importance)
+    for name in ("category", "author", "content_type"):
+        if getattr(record, name):
+            limits.label(name, getattr(record, name))
+    _check_metadata(record)
+    _check_times(record)
+    if not 0 <= record.uses < MOST_USES:
+        raise Invalid("access_count", "must not be negative, nor beyond counting")
+    if record.domain not in set(Kind):
+        raise Invalid("domain", f"{record.domain[:80]!r} is not one of {', '.join(Kind)}")
+    if record.domain in (Kind.PROJECT, Kind.SESSION) and not record.place:
+        raise Invalid(f"{record.domain}_id", "is required for this domain")
+
+
+def _check_metadata(record: Record) -> None:
+    try:
+        written = json.dumps(dict(record.metadata), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Invalid("metadata", "must be what JSON can hold, and not too deep") from error
+    if len(limits.text("metadata", written).encode()) > MAX_CONTENT_BYTES:
+        raise Invalid("metadata", f"is too large; at most {MAX_CONTENT_BYTES} bytes are allowed")
+
+
+def _check_times(record: Record) -> None:
+    times = {"created_at": record.created_at, "updated_at": record.updated_at, "last_access": record.used_at}
+    for name, moment in (*times.items(), ("expires_at", record.expires_at)):
+        if moment is not None and not _EARLIEST <= moment < _LATEST:
+            raise Invalid(name, "must be from the years 1970 to 9998")
+    if record.expires_at is not None and record.expires_at <= record.created_at:
+        raise Invalid("expires_at", "must be later than created_at")
+
+
+def _check_place(place: RecordedPlace) -> None:
+    if not is_uuid(place.id) or place.kind not in (Kind.PROJECT, Kind.SESSION):
+        raise Invalid("id", "has an entry that is neither a project nor a session")
+    limits.label("name", place.name)
+    if len(limits.text("description", place.description)) > MAX_DESCRIPTION_CHARS:
+        raise Invalid("description", f"is longer than {MAX_DESCRIPTION_CHARS} characters")
+    for name, moment in (("ends_at", place.ends_at), ("created_at", place.created_at)):
+        if moment is not None and not _EARLIEST <= moment < _LATEST:
+            raise Invalid(name, "must be from the years 1970 to 9998")
+    if place.kind == Kind.SESSION and place.ends_at is None:
+        raise Invalid("ends_at", "is required for a session: it must end")

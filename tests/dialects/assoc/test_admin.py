@@ -1,0 +1,174 @@
+"""システム管理: health, figures, backup and restore, rebuilding, cleaning, moving domains."""
+
+from datetime import timedelta
+
+import pytest
+
+from commonplace.engine import Engine
+from tests.dialects.assoc.speech import AssocConversation
+from tests.dialects.conversation import unique
+from tests.fakes import Clock
+
+pytestmark = pytest.mark.anyio
+behaviour = pytest.mark.behaviour
+
+ABSENT = "01890a5d-ac96-774b-bcce-b302099a8057"
+ALL = ["memories", "projects", "sessions", "associations"]
+BACKUP = {"backup_path", "created_at", "size_bytes", "encrypted", "sha256", "memories"}
+
+
+@behaviour("assoc.admin.health_check")
+async def test_a_healthy_system_says_so(talk: AssocConversation) -> None:
+    body = await talk.told("admin", action="health_check")
+    assert body["message"] == "システムは正常です"
+    data = body["data"]
+    assert set(data) == {"status", "storage", "embedding", "last_backup", "troubles", "checked_at"}
+    assert (data["status"], data["troubles"], data["storage"]["writable"]) == ("healthy", [], True)
+
+
+@behaviour("assoc.admin.health_check")
+async def test_writing_between_two_looks_is_no_damage(local: AssocConversation) -> None:
+    for _ in range(5):
+        await local.store()
+        assert (await local.call("admin", action="health_check"))["troubles"] == []
+
+
+@behaviour("assoc.admin.health_check")
+async def test_what_is_wrong_is_told(engine: Engine, local: AssocConversation) -> None:
+    engine.embedding._embedder.broken = "out of order"  # type: ignore[attr-defined]
+    await local.store()
+    body = await local.told("admin", action="health_check")
+    assert body["data"]["status"] == "degraded"
+    assert body["data"]["embedding"]["pending"] == 1
+    assert body["message"].startswith("注意が必要です: ")
+    assert "out of order" in body["message"]
+
+
+@behaviour("assoc.admin.system_stats")
+async def test_the_system_is_shown_in_figures(local: AssocConversation) -> None:
+    await local.store()
+    body = await local.told("admin", action="system_stats")
+    assert body["message"] == "システム統計を取得しました"
+    assert {"memories", "blocks", "events", "bytes", "unembedded", "backups", "visible"} <= body["data"].keys()
+    assert (body["data"]["memories"], body["data"]["visible"]["total_memories"]) == (1, 1)
+
+
+@behaviour("assoc.admin.backup")
+async def test_a_backup_is_made_under_a_name_or_the_time(local: AssocConversation) -> None:
+    await local.store()
+    body = await local.told("admin", action="backup", backup_path="昨日の", include_data=["memories"])
+    assert set(body["data"]) == {*BACKUP, "includes"}
+    assert (body["data"]["backup_path"], body["data"]["memories"], body["data"]["includes"]) == ("昨日の", 1, ALL)
+    assert body["message"] == "バックアップを作成しました (昨日の)"
+    code, said = await local.refused("admin", action="backup", backup_path="昨日の")
+    assert (code, said) == ("VALIDATION_ERROR", "すでに存在します: backup '昨日の' exists already")
+    assert (await local.call("admin", action="backup"))["backup_path"] == "20260115-120000"
+    assert (await local.call("admin", action="system_stats"))["backups"] == 2
+    assert (await local.call("admin", action="health_check"))["last_backup"]["memories"] == 1
+
+
+@behaviour("assoc.admin.backup_paths")
+async def test_a_backup_never_leaves_its_folder(engine: Engine, local: AssocConversation) -> None:
+    for path in ("../x", "/etc/passwd", "a/b", "..", "x\x00", "~/x", "C:\\x", " ", "x" * 300):
+        for action, force in (("backup", None), ("restore", True)):
+            code, _ = await local.refused("admin", action=action, backup_path=path, force=force)
+            assert code == "VALIDATION_ERROR", path
+    inside = f"{engine.backups.location}/inside.db"
+    assert (await local.call("admin", action="backup", backup_path=inside))["backup_path"] == "inside"
+
+
+@behaviour("assoc.admin.restore")
+async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None:
+    kept = await local.store("before")
+    await local.call("admin", action="backup", backup_path="good")
+    later = await local.store("after")
+    said = await local.invalid("admin", action="restore", backup_path="good")
+    assert said == "force: restore replaces everything in the store; repeat it with force: true"
+    said = await local.invalid("admin", action="restore", backup_path="good", force=True, include_data=["memories"])
+    assert "put back as a whole" in said
+    assert (await local.get(later))["content"] == "after"
+    body = await local.told("admin", action="restore", backup_path="good", force=True, include_data=ALL)
+    assert set(body["data"]) == {*BACKUP, "restored_memories", "safety_backup"}
+    assert body["message"] == "バックアップから復元しました (good)"
+    assert body["data"]["restored_memories"] == 1
+    assert (await local.get(kept))["content"] == "before"
+    assert (await local.refused("memory", action="get", memory_id=later))[0] == "MEMORY_NOT_FOUND"
+    await local.call("admin", action="restore", backup_path=body["data"]["safety_backup"], force=True)
+    assert (await local.get(later))["content"] == "after"
+    code, said = await local.refused("admin", action="restore", backup_path="absent", force=True)
+    assert (code, said) == ("VALIDATION_ERROR", "バックアップが見つかりません: no backup 'absent'")
+
+
+@behaviour("assoc.admin.reindex")
+async def test_the_index_is_built_anew(local: AssocConversation) -> None:
+    kept = await local.store("found again")
+    body = await local.told("admin", action="reindex")
+    assert body["data"] == {"memories": 1, "indexed": 1, "embedded_now": 0, "pending_before": 0}
+    assert body["message"] == "1件の記憶の索引を作り直しました"
+    assert await local.finds("found again") == [kept]
+
+
+@behaviour("assoc.admin.cleanup_orphans")
+async def test_what_is_over_is_counted_and_removed_only_by_force(local: AssocConversation, clock: Clock) -> None:
+    await local.call("user", action="create_session")
+    await local.store(domain="session")
+    clock.advance(timedelta(days=2))
+    body = await local.told("admin", action="cleanup_orphans")
+    waste = {"expired_memories": 1, "ended_sessions": 1, "faded_associations": 0}
+    assert body["data"] == {**waste, "removed": False}
+    assert body["message"] == "削除対象を数えました。削除するには force: true を指定してください"
+    body = await local.told("admin", action="cleanup_orphans", force=True)
+    assert (body["data"], body["message"]) == ({**waste, "removed": True}, "孤立データを削除しました")
+    again = await local.call("admin", action="cleanup_orphans")
+    assert again == {"expired_memories": 0, "ended_sessions": 0, "faded_associations": 0, "removed": False}
+
+
+@behaviour("assoc.admin.migrate_domain")
+async def test_a_domain_is_moved_only_by_force(talk: AssocConversation) -> None:
+    source, target = await talk.project(), await talk.project()
+    tag = unique()
+    moved = await talk.store(domain="project", project_id=source, tags=[tag], category="c", importance=0.9)
+    stays = await talk.store(domain="project", project_id=source, tags=["other"], importance=0.1)
+    config = {
+        "source_domain": "project",
+        "target_domain": "project",
+        "project_id": target,
+        "filter_criteria": {
+            "project_id": source, "tags": [f" {tag}"], "categories": ["c"], "importance_min": 0.5,
+            "importance_max": 1.0, "created_after": "2020-01-01", "created_before": "2100-01-01",
+        },
+    }  # fmt: skip
+    body = await talk.told("admin", action="migrate_domain", migration_config=config)
+    assert body["message"] == "1件が対象です。移行するには force: true を指定してください"
+    assert (body["data"]["matched_count"], body["data"]["migrated_count"]) == (1, 0)
+    assert (await talk.get(moved))["project_id"] == source
+    body = await talk.told("admin", action="migrate_domain", migration_config=config, force=True)
+    assert body["message"] == "1件の記憶をprojectドメインに移しました"
+    assert body["data"] == {
+        "source_domain": "project", "target_domain": "project", "matched_count": 1, "migrated_count": 1
+    }  # fmt: skip
+    assert ((await talk.get(moved))["project_id"], (await talk.get(stays))["project_id"]) == (target, source)
+
+
+@behaviour("assoc.admin.migrate_invalid")
+async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation) -> None:
+    for config, said in (
+        ({}, "migration_config: needs source_domain and target_domain"),
+        ({"source_domain": "user"}, "migration_config: needs source_domain and target_domain"),
+        ({"source_domain": "user", "target_domain": "user"}, "migration_config: source_domain and target_domain are"),
+        ({"source_domain": "team", "target_domain": "user"}, "migration_config: Input should be"),
+        ({"source_domain": "user", "target_domain": "project"}, "project_id: is required"),
+        (
+            {"source_domain": "user", "target_domain": "global", "filter_criteria": {"importance_min": 5}},
+            "importance_min: must be",
+        ),
+        (
+            {"source_domain": "user", "target_domain": "global", "filter_criteria": {"created_after": "soon"}},
+            "created_after: 'soon' is not a date-time",
+        ),
+    ):
+        assert (await talk.invalid("admin", action="migrate_domain", migration_config=config)).startswith(said)
+    config = {"source_domain": "user", "target_domain": "project", "project_id": ABSENT}
+    for force in (False, True):
+        code, _ = await talk.refused("admin", action="migrate_domain", migration_config=config, force=force)
+        assert code == "PROJECT_NOT_FOUND"

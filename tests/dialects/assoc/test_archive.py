@@ -1,0 +1,277 @@
+"""記憶管理: export and import."""
+
+import csv
+import io
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from commonplace.bootstrap import build
+from commonplace.settings import Settings
+from tests.dialects.assoc.speech import AssocConversation, spoken_to
+from tests.dialects.conversation import unique
+from tests.fakes import Clock, Embedder
+
+pytestmark = pytest.mark.anyio
+behaviour = pytest.mark.behaviour
+
+ABSENT = "01890a5d-ac96-774b-bcce-b302099a8057"
+HOSTILE = (
+    "=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "\r=1", "'=quoted", "''", "＝全角", "\n=newline",
+    'a "quoted", cell', "two\r\nlines", "<!-- memory {}", "x -->\ny", "<!-- memory {\"length\": 0} -->\n", "# Memories",
+    "--><script>alert(1)</script>", "日本語 한국어 中文 العربية \u202e", "trailing \n", "x\u2028\u2029\x85\x1cy",
+)  # fmt: skip
+
+
+@asynccontextmanager
+async def another(folder: Path, clock: Clock) -> AsyncIterator[AssocConversation]:
+    """A conversation with an empty store of its own."""
+    settings = Settings(data_dir=str(folder), timezone="Asia/Seoul")
+    engine = build(settings, model=Embedder(), clock=clock, zone=ZoneInfo("Asia/Seoul"))
+    try:
+        async with spoken_to(engine, settings) as talk:
+            yield talk
+    finally:
+        await engine.close()
+
+
+async def _fill(talk: AssocConversation) -> None:
+    project = await talk.project()
+    await talk.project()
+    await talk.call("user", action="create_session", session_name="夜")
+    first = await talk.store("an elephant in the garden", tags=["動物", "a,b"], category="c", importance=0.9)
+    await talk.store("an elephant in the garden again", associate_with=[first])
+    await talk.store("for everyone", domain="global")
+    await talk.store("in the project", domain="project", project_id=project)
+    await talk.store("in the session", domain="session")
+    for text in HOSTILE:
+        await talk.store(text, tags=[text.strip() or "x"], category=text.strip())
+    await talk.call("memory", action="update", memory_id=first, content="an elephant, no longer in the garden")
+
+
+async def _export(talk: AssocConversation, form: str = "json", **more: object) -> str:
+    return str((await talk.call("memory_manage", action="export", export_format=form, **more))["exported_data"])
+
+
+@behaviour("assoc.export.answer")
+async def test_an_export_is_the_data_its_form_and_its_time(talk: AssocConversation) -> None:
+    project = await talk.project()
+    await talk.store("一つ", domain="project", project_id=project)
+    for form in ("json", "csv", "markdown"):
+        body = await talk.told("memory_manage", action="export", export_format=form, project_id=project)
+        assert set(body["data"]) == {"exported_data", "format", "exported_at", "count", "total"}
+        assert (body["data"]["format"], body["data"]["count"], body["data"]["total"]) == (form, 1, 1)
+        assert "一つ" in body["data"]["exported_data"]
+        assert body["message"] == "1件の記憶をエクスポートしました"
+    assert (await talk.call("memory_manage", action="export", project_id=project))["format"] == "json"
+
+
+@behaviour("assoc.export.lossless")
+async def test_json_comes_back_from_an_empty_store_as_it_went_in(
+    local: AssocConversation, tmp_path: Path, clock: Clock
+) -> None:
+    await _fill(local)
+    exported = await _export(local)
+    async with another(tmp_path / "other", clock) as talk:
+        body = await talk.told("memory_manage", action="import", import_data=exported)
+        assert body["data"]["imported_count"] == len(json.loads(exported)["memories"])
+        assert await _export(talk) == exported
+        projects = await talk.call("project", action="list")
+        assert {one["project_id"] for one in projects["projects"]} == {
+            one["project_id"] for one in (await local.call("project", action="list"))["projects"]
+        }
+
+
+@behaviour("assoc.export.round_trip")
+@pytest.mark.parametrize("form", ["csv", "markdown"])
+async def test_texts_come_back_from_csv_and_markdown_to_the_letter(
+    local: AssocConversation, tmp_path: Path, clock: Clock, form: str
+) -> None:
+    for text in HOSTILE:
+        await local.store(text, tags=[text.strip() or "x"], category=text.strip())
+    exported = await _export(local, form)
+    async with another(tmp_path / "other", clock) as talk:
+        body = await talk.told("memory_manage", action="import", import_data=exported)
+        assert body["data"]["imported_count"] == len(HOSTILE)
+        before, after = json.loads(await _export(local)), json.loads(await _export(talk))
+        assert before["memories"] == after["memories"]
+
+
+@behaviour("assoc.export.formulas")
+async def test_no_cell_of_a_csv_is_a_formula(local: AssocConversation) -> None:
+    for text in HOSTILE:
+        await local.store(text, category=text.strip())
+    rows = list(csv.reader(io.StringIO(await _export(local, "csv"), newline="")))
+    assert len(rows) == len(HOSTILE) + 1
+    assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n", "＝"))]
+
+
+@behaviour("assoc.import.idempotent")
+@pytest.mark.parametrize("form", ["json", "csv", "markdown"])
+async def test_a_second_import_changes_nothing(local: AssocConversation, form: str) -> None:
+    await _fill(local)
+    exported = await _export(local, form)
+    before = await _export(local)
+    body = await local.told("memory_manage", action="import", import_data=exported)
+    count = len(json.loads(before)["memories"])
+    assert (body["data"]["imported_count"], body["data"]["skipped_count"]) == (0, count)
+    assert body["message"] == f"0件をインポートしました (省略: {count}件)"
+    assert {line["result"] for line in body["data"]["report"]} == {"skipped: it is here already"}
+    assert await _export(local) == before
+
+
+@behaviour("assoc.import.idempotent")
+async def test_entries_without_an_id_are_known_by_what_they_say(talk: AssocConversation) -> None:
+    entries = json.dumps([{"content": unique()}, {"content": unique(), "tags": ["x"], "importance": 1}])
+    body = await talk.told("memory_manage", action="import", import_data=entries)
+    assert (body["data"]["imported_count"], body["message"]) == (2, "2件をインポートしました")
+    again = await talk.call("memory_manage", action="import", import_data=entries)
+    assert (again["imported_count"], again["skipped_count"]) == (0, 2)
+    first = await talk.get(body["data"]["report"][0]["memory_id"])
+    assert first["domain"] == "user"
+    assert not first["created_at"].startswith("1970")
+
+
+@behaviour("assoc.import.report")
+async def test_an_import_is_reported_line_by_line(talk: AssocConversation) -> None:
+    word = unique()
+    entries = [{"content": f"{word} {number}"} for number in range(101)] + [{"content": f"{word} 0"}]
+    data = await talk.call("memory_manage", action="import", import_data=json.dumps(entries))
+    assert set(data) == {
+        "imported_count", "skipped_count", "error_count", "errors", "report", "report_left_out"
+    }  # fmt: skip
+    assert (data["imported_count"], data["skipped_count"], data["error_count"], data["errors"]) == (101, 1, 0, [])
+    assert data["report"][0] | {"memory_id": ""} == {"line": 1, "memory_id": "", "result": "imported"}
+    assert (len(data["report"]), data["report_left_out"]) == (100, 2)
+
+
+def _with(**fields: object) -> str:
+    return json.dumps([{"content": "good"}, {"content": "bad", **fields}])
+
+
+FAULTS = (
+    ("nonsense", "is no CSV of memories"),
+    ("{", "is not valid JSON"),
+    ("[" * 100_000, "is not valid JSON"),
+    ("{}", "must be a list of memories"),
+    ('{"memories": 5}', "must be a list of memories"),
+    ('{"memories": [], "associations": 5}', "associations: must be a list"),
+    ('{"memories": [], "associations": [5]}', "associations: has an entry that cannot be read"),
+    ('{"memories": [], "associations": [{"strength": 2}]}', "has the strength 2.0"),
+    ('{"memories": [], "places": [{}]}', "places: has an entry that cannot be read"),
+    ('{"memories": [], "places": [{"id": "x", "kind": "user", "name": "x"}]}', "neither a project nor a session"),
+    ("[5]", "entry 1: entry: is not an object"),
+    ("[{}]", "entry 1: content: is required"),
+    (_with(content=" "), "entry 2: content: must not be empty"),
+    (_with(content="\ud800"), "entry 2: content: is not valid Unicode"),
+    (_with(content="x\x00"), "entry 2: content: must not contain the character NUL"),
+    (_with(category="\ud800"), "entry 2: category: is not valid Unicode"),
+    (_with(author="\ud800"), "entry 2: author: is not valid Unicode"),
+    (_with(metadata={"a": "\ud800"}), "entry 2: metadata: is not valid Unicode"),
+    (_with(metadata={"a": float("nan")}), "entry 2: metadata: must be what JSON can hold"),
+    (_with(metadata=[1]), "entry 2: metadata: must be an object"),
+    (_with(colour="red"), "entry 2: colour: is not a field of a memory"),
+    (_with(memory_id="x"), "entry 2: memory_id: 'x' is not a UUID"),
+    (_with(memory_id=5), "entry 2: memory_id: must be a text"),
+    (_with(domain="team"), "entry 2: domain: 'team' is not one of"),
+    (_with(domain="project"), "entry 2: project_id: is required"),
+    (_with(domain="project", project_id=ABSENT), f"entry 2: no project '{ABSENT}'"),
+    (_with(domain="session", session_id=ABSENT), f"entry 2: no session '{ABSENT}'"),
+    (_with(tags="x"), "entry 2: tags: must be a list of texts"),
+    (_with(tags=[""]), "entry 2: tags: must not contain an empty entry"),
+    (_with(importance=2), "entry 2: importance: must be a number from 0.0 to 1.0"),
+    (_with(importance="high"), "entry 2: importance: must be a number"),
+    (_with(importance=True), "entry 2: importance: must be a number"),
+    (_with(access_count=-1), "entry 2: access_count: must not be negative"),
+    (_with(access_count=2**64), "entry 2: access_count: must not be negative, nor beyond counting"),
+    (_with(access_count=1e308), "entry 2: access_count: must not be negative, nor beyond counting"),
+    (_with(created_at="yesterday"), "entry 2: cannot be read: Invalid isoformat string: 'yesterday'"),
+    (_with(created_at="x" * 100_000), "entry 2: cannot be read: Invalid isoformat string"),
+    (_with(created_at="0001-01-01T00:00:00+14:00"), "entry 2: cannot be read"),
+    (_with(created_at="1969-01-01"), "entry 2: created_at: must be from the years 1970"),
+    (_with(expires_at="1980-01-01"), "entry 2: expires_at: must be later than created_at"),
+    ("content,tags\r\nx,notalist\r\n", "entry 1: tags: cannot be read"),
+    ("content,importance\r\nx,much\r\n", "entry 1: importance: cannot be read"),
+    ("content\r\nx,y\r\n", "entry 1: entry: has more cells than there are columns"),
+    ("content,colour\r\nx,y\r\n", "entry 1: colour: is not a field of a memory"),
+    ("<!-- memory {} -->\n", "whose comment cannot be read"),
+    ("<!-- memory ", "whose comment does not end"),
+    ('<!-- memory {"length": 1e999} -->\n', "whose comment cannot be read"),
+    ("", "is no CSV of memories"),
+    (json.dumps([{"content": "x"}] * 10_001), "there are 10001 memories; at most 10000"),
+)
+
+
+@behaviour("assoc.import.faults")
+async def test_with_one_fault_nothing_is_imported(local: AssocConversation) -> None:
+    for data, reason in FAULTS:
+        said = await local.invalid("memory_manage", action="import", import_data=data)
+        assert reason in said, (data[:80], said)
+        assert len(said) < 3000
+        assert (await local.call("memory_manage", action="stats"))["total_memories"] == 0
+    assert (await local.call("project", action="list"))["projects"] == []
+
+
+@behaviour("assoc.import.faults")
+async def test_every_fault_is_named_up_to_twenty(local: AssocConversation) -> None:
+    said = await local.invalid("memory_manage", action="import", import_data=json.dumps([{}] * 25))
+    assert said.startswith("import_data: nothing was imported: entry 1: content")
+    assert "entry 20: " in said
+    assert said.endswith("; and 5 more")
+
+
+@behaviour("assoc.import.faults")
+async def test_a_form_that_is_named_is_the_form_that_is_read(talk: AssocConversation) -> None:
+    word = unique()
+    said = await talk.invalid(
+        "memory_manage", action="import", import_data=f"content\r\n{word}\r\n", export_format="json"
+    )
+    assert "is not valid JSON" in said
+    await talk.call("memory_manage", action="import", import_data=f"content\r\n{word}\r\n", export_format="csv")
+    assert len(await talk.finds(word)) == 1
+
+
+@behaviour("assoc.import.guessed")
+async def test_the_form_is_told_by_the_data(talk: AssocConversation) -> None:
+    for number, data in enumerate(
+        (
+            '\ufeff[{"content": "MARK json"}]',
+            '\ufeffcontent,category\r\n"MARK <!-- memory csv",x\r\n',
+            '# Memories\n\n<!-- memory {"length": 13} -->\nMARK markdown\n',
+        )
+    ):
+        word = unique()
+        report = await talk.call("memory_manage", action="import", import_data=data.replace("MARK", word[:4]))
+        assert report["imported_count"] == 1, number
+
+
+@behaviour("assoc.import.authors")
+async def test_another_author_is_kept_beside_and_comes_out_again(talk: AssocConversation) -> None:
+    word = unique()
+    project = await talk.project()
+    entry = {"content": word, "author": "花子", "domain": "project", "project_id": project}
+    report = await talk.call("memory_manage", action="import", import_data=json.dumps([entry]))
+    whole = await talk.get(report["report"][0]["memory_id"])
+    assert whole["metadata"] == {"imported_author": "花子"}
+    assert whole["author_id"] == (await talk.call("user", action="get_current"))["user_id"]
+    (exported,) = json.loads(await _export(talk, project_id=project))["memories"]
+    assert (exported["author"], exported["metadata"]) == ("花子", {})
+
+
+@behaviour("assoc.import.over")
+async def test_what_has_ended_on_the_way_is_left_out(local: AssocConversation) -> None:
+    entries = {
+        "memories": [
+            {"content": "a", "created_at": "2025-01-01", "expires_at": "2025-01-02"},
+            {"content": "b", "domain": "session", "session_id": ABSENT, "created_at": "2025-01-01"},
+        ],
+        "places": [{"id": ABSENT, "kind": "session", "name": "s", "ends_at": "2025-01-02"}],
+    }
+    report = await local.call("memory_manage", action="import", import_data=json.dumps(entries))
+    assert (report["imported_count"], report["skipped_count"]) == (0, 2)
+    assert {line["result"] for line in report["report"]} == {"skipped: its time is over"}
+    assert (await local.call("user", action="get_sessions"))["sessions"] == []

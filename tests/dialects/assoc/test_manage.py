@@ -1,0 +1,171 @@
+"""記憶管理: figures, moving, deleting many, cleaning up."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.dialects.assoc.speech import AssocConversation
+from tests.dialects.conversation import unique
+from tests.fakes import Clock
+
+pytestmark = pytest.mark.anyio
+behaviour = pytest.mark.behaviour
+
+ABSENT = "01890a5d-ac96-774b-bcce-b302099a8057"
+
+
+@behaviour("assoc.stats.figures")
+async def test_stats_are_figures_of_what_the_caller_may_see(local: AssocConversation, clock: Clock) -> None:
+    empty = await local.call("memory_manage", action="stats")
+    assert (empty["total_memories"], empty["average_importance"], empty["oldest"]) == (0, None, None)
+    await local.store("one", tags=["a", "b"], category="c", importance=0.2)
+    clock.advance(timedelta(days=1))
+    await local.store("two", tags=["a"], importance=0.4, domain="global")
+    body = await local.told("memory_manage", action="stats")
+    assert body["message"] == "統計情報を取得しました"
+    assert body["data"] == {
+        "total_memories": 2,
+        "by_domain": {"global": 1, "user": 1},
+        "by_category": {"c": 1},
+        "category_count": 1,
+        "uncategorized": 1,
+        "average_importance": 0.3,
+        "access_count": 0,
+        "oldest": "2026-01-15T03:00:00Z",
+        "newest": "2026-01-16T03:00:00Z",
+        "associations": {},
+        "top_tags": [{"tag": "a", "count": 2}, {"tag": "b", "count": 1}],
+    }
+
+
+@behaviour("assoc.stats.target")
+async def test_stats_and_categories_of_one_domain_project_or_session(talk: AssocConversation) -> None:
+    project, word = await talk.project(), unique()
+    session = (await talk.call("user", action="create_session"))["session_id"]
+    await talk.store(domain="project", project_id=project, category=f"{word} p")
+    await talk.store(domain="session", category=f"{word} s")
+    for more, category in (
+        ({"target_domain": "project", "project_id": project}, f"{word} p"),
+        ({"project_id": project}, f"{word} p"),
+        ({"target_domain": "session"}, f"{word} s"),
+        ({"session_id": session}, f"{word} s"),
+    ):
+        stats = await talk.call("memory_manage", action="stats", **more)
+        assert (stats["total_memories"], stats["by_category"]) == (1, {category: 1})
+        body = await talk.told("memory_manage", action="list_categories", **more)
+        assert body["message"] == "1件のカテゴリがあります"
+        assert body["data"]["categories"] == [{"category": category, "count": 1}]
+    assert set((await talk.call("memory_manage", action="stats", target_domain="user"))["by_domain"]) <= {"user"}
+    for action in ("stats", "list_categories", "export"):
+        code, _ = await talk.refused("memory_manage", action=action, project_id=ABSENT)
+        assert code == "PROJECT_NOT_FOUND"
+        code, _ = await talk.refused("memory_manage", action=action, session_id=ABSENT)
+        assert code == "SESSION_NOT_FOUND"
+
+
+@behaviour("assoc.list_categories.counts")
+async def test_categories_are_listed_with_their_counts_the_most_frequent_first(local: AssocConversation) -> None:
+    for category in ("料理", "旅", "料理", ""):
+        await local.store(category=category)
+    assert await local.call("memory_manage", action="list_categories") == {
+        "categories": [{"category": "料理", "count": 2}, {"category": "旅", "count": 1}],
+        "count": 2,
+        "total": 2,
+        "has_more": False,
+        "uncategorized": 1,
+    }
+
+
+@behaviour("assoc.change_domain.moves")
+async def test_memories_move_to_another_domain(talk: AssocConversation) -> None:
+    project, word = await talk.project(), unique()
+    ids = [await talk.store(f"{word} {number}") for number in range(2)]
+    body = await talk.told(
+        "memory_manage", action="change_domain", memory_ids=ids, new_domain="project", project_id=project
+    )
+    assert body["message"] == "2件の記憶をprojectドメインに移しました"
+    assert body["data"] == {"changed_count": 2, "memory_ids": ids, "new_domain": "project"}
+    assert [(await talk.get(one))["project_id"] for one in ids] == [project, project]
+    assert await talk.finds(word) == []
+    assert sorted(await talk.finds(word, include_domains=["project"])) == sorted(ids)
+    for domain in ("global", "user"):
+        await talk.call("memory_manage", action="change_domain", memory_ids=[ids[0]], new_domain=domain)
+        assert (await talk.get(ids[0]))["domain"] == domain
+
+
+@behaviour("assoc.change_domain.all_or_none")
+async def test_moving_is_all_or_none(talk: AssocConversation) -> None:
+    project, kept = await talk.project(), await talk.store()
+    for arguments, code in (
+        ({"memory_ids": [kept, ABSENT], "project_id": project}, "MEMORY_NOT_FOUND"),
+        ({"memory_ids": [kept], "project_id": ABSENT}, "PROJECT_NOT_FOUND"),
+        ({"memory_ids": [kept]}, "VALIDATION_ERROR"),
+        ({"memory_ids": [], "project_id": project}, "VALIDATION_ERROR"),
+        ({"memory_ids": [str(n) for n in range(1001)], "project_id": project}, "VALIDATION_ERROR"),
+    ):
+        refused = await talk.refused("memory_manage", action="change_domain", new_domain="project", **arguments)
+        assert refused[0] == code
+    assert (await talk.get(kept))["domain"] == "user"
+
+
+@behaviour("assoc.change_domain.sessions")
+async def test_into_a_session_a_memory_ends_with_it_and_out_of_one_it_stays(
+    local: AssocConversation, clock: Clock
+) -> None:
+    code, _ = await local.refused(
+        "memory_manage", action="change_domain", memory_ids=[await local.store("x")], new_domain="session"
+    )
+    assert code == "SESSION_REQUIRED"
+    await local.call("user", action="create_session")
+    saved, lost = await local.store("saved", domain="session"), await local.store("lost")
+    await local.call("memory_manage", action="change_domain", memory_ids=[lost], new_domain="session")
+    assert (await local.get(lost))["expires_at"] is not None
+    await local.call("memory_manage", action="change_domain", memory_ids=[saved], new_domain="user")
+    assert (await local.get(saved))["expires_at"] is None
+    clock.advance(timedelta(hours=24, minutes=2))
+    assert (await local.get(saved))["content"] == "saved"
+    assert (await local.refused("memory", action="get", memory_id=lost))[0] == "MEMORY_NOT_FOUND"
+
+
+@behaviour("assoc.batch_delete.answer")
+async def test_many_are_deleted_at_once_and_what_is_not_there_is_named(talk: AssocConversation) -> None:
+    ids = [await talk.store() for _ in range(3)]
+    body = await talk.told("memory_manage", action="batch_delete", memory_ids=[*ids, ABSENT, ids[0], "nonsense"])
+    assert body["message"] == "3件の記憶を削除しました (見つからない: 2件)"
+    assert body["data"] == {
+        "deleted_count": 3, "deleted": ids, "not_found": [ABSENT, "nonsense"], "denied": []
+    }  # fmt: skip
+    kept = await talk.store()
+    assert await talk.says("memory_manage", action="batch_delete", memory_ids=[kept]) == "1件の記憶を削除しました"
+    for ids in ([], [str(n) for n in range(1001)]):
+        said = await talk.invalid("memory_manage", action="batch_delete", memory_ids=ids)
+        assert said.startswith("memory_ids: ")
+
+
+@behaviour("assoc.cleanup.sessions")
+async def test_old_session_memories_are_cleaned_up(local: AssocConversation, clock: Clock) -> None:
+    session = (await local.call("user", action="create_session"))["session_id"]
+    mine = await local.store("mine")
+    old = await local.store("old", domain="session")
+    clock.advance(timedelta(hours=2))
+    new = await local.store("new", domain="session")
+    before = "2026-01-15T04:00:00Z"
+    body = await local.told("memory_manage", action="cleanup", target_domain="session", cleanup_before=before)
+    assert body["data"] == {"deleted_count": 1, "cleanup_before": before}
+    assert body["message"] == "セッション記憶1件を削除しました"
+    assert (await local.refused("memory", action="get", memory_id=old))[0] == "MEMORY_NOT_FOUND"
+    assert (await local.get(new))["content"] == "new"
+    body = await local.told("memory_manage", action="cleanup", session_id=session)
+    assert body["data"]["deleted_count"] == 1
+    assert (await local.get(mine))["content"] == "mine"
+
+
+@behaviour("assoc.cleanup.limits")
+async def test_cleaning_up_is_for_sessions_and_needs_to_know_how_far(talk: AssocConversation) -> None:
+    for domain in ("global", "user", "project"):
+        said = await talk.invalid("memory_manage", action="cleanup", target_domain=domain, cleanup_before="2024-01-01")
+        assert said.startswith("target_domain: cleanup removes session memories only")
+    said = await talk.invalid("memory_manage", action="cleanup", cleanup_before="昨日")
+    assert said == "cleanup_before: '昨日' is not a date-time; write it like 2024-01-01T00:00:00Z"
+    code, _ = await talk.refused("memory_manage", action="cleanup", session_id=ABSENT)
+    assert code == "SESSION_NOT_FOUND"

@@ -1,0 +1,443 @@
+"""記憶操作: store, search, get, get_related, update, delete."""
+
+from datetime import timedelta
+
+import pytest
+
+from commonplace.engine import Engine
+from tests.dialects.assoc.speech import AssocConversation
+from tests.dialects.conversation import unique
+from tests.fakes import Clock
+
+pytestmark = pytest.mark.anyio
+behaviour = pytest.mark.behaviour
+
+ABSENT = "01890a5d-ac96-774b-bcce-b302099a8057"
+BRIEF = {"memory_id", "content", "domain", "tags", "category", "importance", "created_at"}
+
+
+@behaviour("assoc.store.answer")
+async def test_storing_answers_with_the_new_memory(talk: AssocConversation) -> None:
+    body = await talk.told(
+        "memory",
+        action="store",
+        content="TypeScriptの型安全性について",
+        domain="user",
+        tags=["programming", "typescript"],
+        category="dev",
+        importance=0.8,
+    )
+    data = body["data"]
+    assert set(data) == {
+        "memory_id", "domain", "created_at", "tags", "category", "importance", "expires_at", "associations"
+    }  # fmt: skip
+    assert body["message"] == f"記憶を保存しました (ID: {data['memory_id']})"
+    assert (data["domain"], data["tags"], data["category"]) == ("user", ["programming", "typescript"], "dev")
+    assert (data["importance"], data["expires_at"]) == (0.8, None)
+    assert data["created_at"].endswith("Z")
+
+
+@behaviour("assoc.store.domains")
+async def test_a_memory_is_stored_in_each_of_the_four_domains(talk: AssocConversation) -> None:
+    project = await talk.project()
+    session = (await talk.call("user", action="create_session"))["session_id"]
+    for domain, more in (
+        ("global", {}),
+        ("user", {}),
+        ("project", {"project_id": project}),
+        ("project", {"project_id": f"proj_{project}"}),
+        ("session", {"session_id": session}),
+        ("session", {"session_id": f"sess_{session}"}),
+        ("session", {}),
+    ):
+        whole = await talk.get(await talk.store(domain=domain, **more))
+        me = whole["author_id"]
+        places = {"user": (me, None, None), "project": (None, project, None), "session": (None, None, session)}
+        assert (whole["user_id"], whole["project_id"], whole["session_id"]) == places.get(domain, (None,) * 3)
+        assert (whole["domain"], whole["expires_at"] is not None) == (domain, domain == "session")
+
+
+@behaviour("assoc.store.domains")
+async def test_a_project_must_be_named_and_be_there(talk: AssocConversation) -> None:
+    said = await talk.invalid("memory", action="store", content="x", domain="project")
+    assert said == "project_id: is required for the domain 'project'"
+    for absent in (ABSENT, "proj_789", ""):
+        code, _ = await talk.refused("memory", action="store", content="x", domain="project", project_id=absent)
+        assert code == ("PROJECT_NOT_FOUND" if absent else "VALIDATION_ERROR")
+
+
+@behaviour("assoc.store.session_required")
+async def test_without_a_session_one_is_required(local: AssocConversation) -> None:
+    code, said = await local.refused("memory", action="store", content="x", domain="session")
+    assert code == "SESSION_REQUIRED"
+    assert said == (
+        "セッションが必要です: there is no current session. Name one with session_id, or make one with create_session"
+    )
+    code, _ = await local.refused("memory", action="store", content="x", domain="session", session_id=ABSENT)
+    assert code == "SESSION_NOT_FOUND"
+
+
+@behaviour("assoc.store.limits")
+async def test_what_is_stored_has_limits(talk: AssocConversation) -> None:
+    for arguments, field in (
+        ({"content": " "}, "content"),
+        ({"content": "x" * (1024 * 1024 + 1)}, "content"),
+        ({"importance": 1.01}, "importance"),
+        ({"importance": -0.1}, "importance"),
+        ({"tags": ["x" * 201]}, "tags"),
+        ({"tags": [""]}, "tags"),
+        ({"tags": [str(n) for n in range(21)]}, "tags"),
+        ({"category": "x" * 201}, "category"),
+        ({"category": " "}, "category"),
+        ({"domain": "team"}, "domain"),
+        ({"associate_with": [unique() for _ in range(101)]}, "associate_with"),
+    ):
+        said = await talk.invalid("memory", **{"action": "store", "content": "x", "domain": "user", **arguments})
+        assert said.startswith(f"{field}: "), said
+
+
+@behaviour("assoc.store.to_the_letter")
+async def test_a_text_is_kept_to_the_letter(talk: AssocConversation) -> None:
+    text = f"  行頭の空白\r\n\tタブ \u3000全角 e\u0301 👩‍👩‍👧 <b>&amp;</b> '; DROP TABLE memories;--\n{unique()}\n"
+    kept = await talk.store(text, tags=[" e\u0301 ", "É", "é", "タグ"])
+    whole = await talk.get(kept)
+    assert whole["content"] == text
+    assert whole["tags"] == ["é", "É", "タグ"]
+
+
+@behaviour("assoc.store.importance")
+async def test_an_importance_left_out_is_judged_by_the_text(talk: AssocConversation) -> None:
+    async def judged(text: str) -> float:
+        kept = await talk.call("memory", action="store", content=text, domain="user")
+        return float(kept["importance"])
+
+    word = unique()
+    plain = await judged(f"昼食に{word}を食べた気がする日だった")
+    heavy = await judged(f"重要: {word}の締切は必ず守ること。パスワードは絶対に共有禁止")
+    light = await judged(f"テスト、こんにちは、{word}かも")
+    assert light < plain < heavy
+    assert await judged(f"重要: {word}の締切は必ず守ること。パスワードは絶対に共有禁止") == heavy
+
+
+@behaviour("assoc.store.associations")
+async def test_what_is_stored_is_tied_to_what_is_close_and_to_what_was_just_stored(local: AssocConversation) -> None:
+    first = await local.store("grey cats sleep on the warm roof")
+    other = await local.store("invoice numbers for september")
+    kept = await local.call("memory", action="store", content="grey cats sleep on the warm roof at noon", domain="user")
+    assert kept["associations"] == 3
+    near = await local.call("memory", action="get_related", memory_id=kept["memory_id"], depth=1)
+    kinds = {one["memory_id"]: one["type"] for one in near["related_memories"]}
+    assert kinds == {first: "semantic", other: "temporal"}
+
+
+@behaviour("assoc.store.manual")
+async def test_memories_are_tied_by_hand(local: AssocConversation, clock: Clock) -> None:
+    one = await local.store("the harbour")
+    clock.advance(timedelta(hours=1))
+    other = await local.store("an umbrella", associate_with=[one, f"mem_{one}"])
+    near = await local.call("memory", action="get_related", memory_id=one)
+    assert [(n["memory_id"], n["type"], n["strength"]) for n in near["related_memories"]] == [(other, "manual", 1.0)]
+    clock.advance(timedelta(hours=1))
+    third = await local.store("seventeen pears")
+    said = await local.says("memory", action="update", memory_id=third, associate_with=[one])
+    assert said == f"記憶を更新しました (ID: {third})"
+    near = await local.call("memory", action="get_related", memory_id=third)
+    assert [(n["memory_id"], n["depth"]) for n in near["related_memories"]] == [(one, 1), (other, 2)]
+
+
+@behaviour("assoc.store.manual")
+async def test_a_tie_to_nothing_stores_nothing(talk: AssocConversation) -> None:
+    word = unique()
+    code, _ = await talk.refused("memory", action="store", content=word, domain="user", associate_with=[ABSENT])
+    assert code == "MEMORY_NOT_FOUND"
+    assert await talk.finds(word) == []
+
+
+@behaviour("assoc.search.answer")
+async def test_a_search_answers_with_the_closest_first(talk: AssocConversation) -> None:
+    word = unique()
+    kept = await talk.store(f"{word} の型安全性について", tags=["x"], category="dev", importance=0.4)
+    await talk.store(f"{word} と天気の話。洗濯物は外に干せそうだ")
+    body = await talk.told("memory", action="search", query=f"{word} の型安全性", include_domains=["user", "global"])
+    first = body["data"]["results"][0]
+    assert set(first) == {*BRIEF, "score"}
+    assert (first["memory_id"], first["tags"], first["category"], first["importance"]) == (kept, ["x"], "dev", 0.4)
+    assert 0.7 <= first["score"] <= 1.0
+    assert body["data"]["count"] == len(body["data"]["results"])
+    assert body["data"]["query"] == f"{word} の型安全性"
+    assert body["message"] == f"{body['data']['count']}件の記憶が見つかりました"
+
+
+@behaviour("assoc.search.answer")
+async def test_the_example_of_the_reference_finds_what_it_stored(talk: AssocConversation) -> None:
+    kept = await talk.store("TypeScriptの型安全性について", tags=["programming", "typescript"])
+    found = await talk.call("memory", action="search", query="TypeScript", include_domains=["user", "global"])
+    assert kept in [one["memory_id"] for one in found["results"]]
+    await talk.call("memory", action="delete", memory_id=kept)
+
+
+@behaviour("assoc.search.domains")
+async def test_a_search_looks_in_global_and_user_unless_told(talk: AssocConversation) -> None:
+    word = unique()
+    project, hidden = await talk.project(), await talk.project()
+    await talk.call("user", action="create_session")
+    for domain, more in (
+        ("global", {}),
+        ("user", {}),
+        ("project", {"project_id": project}),
+        ("project", {"project_id": hidden}),
+        ("session", {}),
+    ):
+        await talk.store(f"{word} in {domain}", domain=domain, **more)
+
+    async def found(**more: object) -> list[str]:
+        data = await talk.call("memory", action="search", query=word, threshold=0.0, **more)
+        return sorted(one["domain"] for one in data["results"] if word in one["content"])
+
+    assert await found() == ["global", "user"]
+    assert await found(include_domains=[]) == ["global", "user"]
+    assert await found(include_domains=["session"]) == ["session"]
+    assert await found(include_domains=["project"]) == ["project", "project"]
+    assert await found(include_domains=["project"], project_id=project) == ["project"]
+    assert await found(project_id=project) == ["global", "project", "user"]
+    assert await found(include_domains=["global", "user", "project", "session"]) == [
+        "global", "project", "project", "session", "user"
+    ]  # fmt: skip
+
+
+@behaviour("assoc.search.session")
+async def test_a_search_in_a_session_means_the_current_one_unless_another_is_named(talk: AssocConversation) -> None:
+    word = unique()
+    sessions = []
+    for turn in range(2):
+        sessions.append((await talk.call("user", action="create_session"))["session_id"])
+        await talk.store(f"{word} turn {turn}", domain="session")
+    for session, turn in ((None, 1), (sessions[0], 0), (sessions[1], 1)):
+        found = await talk.call(
+            "memory", action="search", query=word, threshold=0.0, include_domains=["session"], session_id=session
+        )
+        assert [one["content"] for one in found["results"]] == [f"{word} turn {turn}"]
+
+
+@behaviour("assoc.search.filters")
+async def test_tags_and_category_filter_a_search(talk: AssocConversation) -> None:
+    word = unique()
+    both = await talk.store(f"{word} alpha", tags=[f"{word}é"], category=word)
+    await talk.store(f"{word} beta", tags=["other"])
+    for more in (
+        {"tags": [f"{word}e\u0301"]},
+        {"category": f" {word} "},
+        {"tags": [f"{word}é", "x"], "category": word},
+    ):
+        found = await talk.call("memory", action="search", query=word, threshold=0.0, **more)
+        assert [one["memory_id"] for one in found["results"]] == [both], more
+
+
+@behaviour("assoc.search.limits")
+async def test_a_search_has_limits(talk: AssocConversation) -> None:
+    word = unique()
+    for number in range(3):
+        await talk.store(f"{word} number {number}")
+    found = await talk.call("memory", action="search", query=word, threshold=0.0, limit=2)
+    assert found["count"] == len(found["results"]) == 2
+    for arguments, field in (
+        ({"limit": 0}, "limit"),
+        ({"limit": 1001}, "limit"),
+        ({"threshold": 1.1}, "threshold"),
+        ({"threshold": -0.1}, "threshold"),
+        ({"query": " "}, "query"),
+        ({"query": "x" * 20_001}, "query"),
+        ({"include_domains": ["team"]}, "include_domains"),
+    ):
+        said = await talk.invalid("memory", **{"action": "search", "query": "x", **arguments})
+        assert said.startswith(f"{field}: "), said
+
+
+@behaviour("assoc.search.limits")
+async def test_ten_are_found_unless_told(local: AssocConversation) -> None:
+    for number in range(12):
+        await local.store(f"bananas {number}")
+    assert (await local.call("memory", action="search", query="bananas", threshold=0.0))["count"] == 10
+
+
+@behaviour("assoc.search.threshold")
+async def test_nothing_below_the_threshold_is_found(talk: AssocConversation) -> None:
+    word = unique()
+    await talk.store(f"{word} と散歩に出かけた")
+    for threshold in (0.0, 0.3, 0.7, 1.0):
+        found = await talk.call("memory", action="search", query=f"{word} 散歩", threshold=threshold)
+        assert all(one["score"] >= threshold - 1e-4 for one in found["results"])
+    unrelated = await talk.told("memory", action="search", query="量子色力学の繰り込み群方程式")
+    assert (unrelated["data"]["results"], unrelated["message"]) == ([], "0件の記憶が見つかりました")
+
+
+@behaviour("assoc.search.long_texts")
+async def test_long_texts_in_a_list_are_cut_and_get_has_them_whole(local: AssocConversation) -> None:
+    text = "漢字" * 100_000
+    ids = [await local.store(f"marker{number} {text}") for number in range(2)]
+    found = await local.call("search", type="timerange", start_time="2020-01-01")
+    assert {one["memory_id"] for one in found["results"]} == set(ids)
+    assert all(one["truncated"] and one["content"].endswith("…") for one in found["results"])
+    assert sum(len(one["content"].encode()) for one in found["results"]) < 310_000
+    assert (await local.get(ids[0]))["content"].endswith(text)
+
+
+@behaviour("assoc.summarize.summary")
+async def test_a_summary_is_added_on_request(talk: AssocConversation) -> None:
+    word = unique()
+    sentence = f"{word}の会議は毎週火曜日に開かれる。"
+    kept = await talk.store(sentence + "".join(f"{n}番目の参加者は{word}の会議で発言した。" for n in range(60)))
+    for arguments in (
+        {"action": "get", "memory_id": kept},
+        {"action": "search", "query": f"{word}の会議", "threshold": 0.0},
+    ):
+        data = await talk.call("memory", **arguments, summarize=True)
+        assert word in data["summary"]
+        assert len(data["summary"]) <= 300
+        assert "summary" not in await talk.call("memory", **arguments, summarize=False)
+        assert "summary" not in await talk.call("memory", **arguments)
+    alone = await talk.store()
+    related = await talk.call("memory", action="get_related", memory_id=alone, summarize=True, threshold=1.0)
+    assert related["summary"] == ""
+
+
+@behaviour("assoc.get.record")
+async def test_get_answers_with_the_whole_record(talk: AssocConversation) -> None:
+    kept = await talk.store("全体", tags=["t"], category="c", importance=0.3)
+    body = await talk.told("memory", action="get", memory_id=kept)
+    assert body["message"] == "記憶を取得しました"
+    whole = body["data"]
+    assert set(whole) == {
+        *BRIEF, "updated_at", "access_count", "metadata", "user_id", "project_id", "session_id", "author_id",
+        "expires_at", "version",
+    }  # fmt: skip
+    assert (whole["content"], whole["tags"], whole["category"], whole["importance"]) == ("全体", ["t"], "c", 0.3)
+    assert (whole["version"], whole["metadata"], whole["created_at"]) == (1, {}, whole["updated_at"])
+
+
+@behaviour("assoc.get.ids")
+async def test_a_memory_is_named_by_its_id_or_its_block(local: AssocConversation) -> None:
+    kept = await local.store("named")
+    for name in (kept, f"mem_{kept}", f" {kept} ", "block_0"):
+        assert (await local.get(name))["memory_id"] == kept
+    for name in (ABSENT, "mem_123", "block_7", "block_", "block_x", "", kept.upper(), "x" * 5000):
+        code, said = await local.refused("memory", action="get", memory_id=name)
+        assert code == "MEMORY_NOT_FOUND"
+        assert len(said) < 200
+
+
+@behaviour("assoc.get.uses")
+async def test_looking_at_a_memory_and_finding_it_are_counted(engine: Engine, local: AssocConversation) -> None:
+    kept = await local.store("counted")
+    await local.get(kept)
+    await local.call("memory", action="search", query="counted", threshold=0.0)
+    await engine.recall.flush_uses()
+    assert (await local.get(kept))["access_count"] == 2
+
+
+async def _chain(talk: AssocConversation, clock: Clock, *texts: str) -> list[str]:
+    """Memories far apart in time, each tied by hand to the one before."""
+    ids: list[str] = []
+    for text in texts:
+        clock.advance(timedelta(days=1))
+        ids.append(await talk.store(text, associate_with=ids[-1:]))
+    return ids
+
+
+@behaviour("assoc.related.answer")
+async def test_related_memories_come_with_strength_type_depth_and_path(local: AssocConversation, clock: Clock) -> None:
+    ids = await _chain(local, clock, "ostriches", "marmalade", "trombones")
+    body = await local.told("memory", action="get_related", memory_id=ids[0])
+    assert body["message"] == "2件の関連記憶が見つかりました"
+    assert body["data"]["source_memory_id"] == ids[0]
+    assert body["data"]["count"] == 2
+    first, second = body["data"]["related_memories"]
+    assert set(first) == {*BRIEF, "strength", "type", "depth", "path"}
+    assert (first["depth"], first["path"]) == (1, ids[:2])
+    assert (second["depth"], second["path"], second["content"]) == (2, ids, "trombones")
+
+
+@behaviour("assoc.related.depth")
+async def test_depth_says_how_far_associations_are_followed(local: AssocConversation, clock: Clock) -> None:
+    ids = await _chain(local, clock, "ostriches", "marmalade", "trombones", "glaciers")
+    for depth, reached in ((None, 2), (1, 1), (2, 2), (3, 3), (5, 3)):
+        data = await local.call("memory", action="get_related", memory_id=ids[0], depth=depth)
+        assert data["count"] == reached
+    for depth in (0, 6):
+        assert "depth: must be from 1 to 5" in await local.invalid(
+            "memory", action="get_related", memory_id=ids[0], depth=depth
+        )
+
+
+@behaviour("assoc.related.limits")
+async def test_related_memories_are_bounded_by_limit_and_threshold(local: AssocConversation) -> None:
+    hub = await local.store("hub of everything")
+    for number in range(12):
+        await local.store(f"spoke {unique()} {number}", associate_with=[hub] if number % 2 else None)
+    data = await local.call("memory", action="get_related", memory_id=hub, depth=1)
+    assert data["count"] == len(data["related_memories"]) <= 10
+    strengths = [one["strength"] for one in data["related_memories"]]
+    assert strengths == sorted(strengths, reverse=True)
+    strong = await local.call("memory", action="get_related", memory_id=hub, depth=1, threshold=1.0)
+    assert {one["type"] for one in strong["related_memories"]} == {"manual"}
+    assert (await local.call("memory", action="get_related", memory_id=hub, limit=3))["count"] == 3
+    for arguments, field in (({"limit": 0}, "limit"), ({"limit": 201}, "limit"), ({"threshold": 1.5}, "threshold")):
+        said = await local.invalid("memory", action="get_related", memory_id=hub, **arguments)
+        assert said.startswith(f"{field}: ")
+    assert (await local.refused("memory", action="get_related", memory_id=ABSENT))[0] == "MEMORY_NOT_FOUND"
+
+
+@behaviour("assoc.update.answer")
+async def test_an_update_changes_what_is_named_and_nothing_else(talk: AssocConversation) -> None:
+    word = unique()
+    kept = await talk.store(f"{word} 以前", tags=["old"], category="c", importance=0.3)
+    body = await talk.told(
+        "memory", action="update", memory_id=kept, content=f"{word} 更新された内容", tags=["updated"]
+    )
+    assert body["message"] == f"記憶を更新しました (ID: {kept})"
+    assert set(body["data"]) == {
+        "memory_id", "domain", "tags", "category", "importance", "created_at", "updated_at", "version"
+    }  # fmt: skip
+    assert (body["data"]["version"], body["data"]["tags"], body["data"]["category"]) == (2, ["updated"], "c")
+    whole = await talk.get(kept)
+    assert (whole["content"], whole["importance"]) == (f"{word} 更新された内容", 0.3)
+    await talk.call("memory", action="update", memory_id=kept, importance=0.9, category=" d ")
+    whole = await talk.get(kept)
+    assert (whole["content"], whole["importance"], whole["category"], whole["version"]) == (
+        f"{word} 更新された内容", 0.9, "d", 3
+    )  # fmt: skip
+    found = await talk.call("memory", action="search", query=f"{word} 更新された内容")
+    assert found["results"][0]["memory_id"] == kept
+    await talk.call("memory", action="update", memory_id=kept, category="", tags=[])
+    assert ((await talk.get(kept))["category"], (await talk.get(kept))["tags"]) == ("", [])
+
+
+@behaviour("assoc.update.limits")
+async def test_an_update_has_the_limits_of_storing(talk: AssocConversation) -> None:
+    kept = await talk.store("unchanged")
+    assert (await talk.invalid("memory", action="update", memory_id=kept)).startswith("content: there is nothing to")
+    for arguments, field in (
+        ({"content": ""}, "content"),
+        ({"importance": 2}, "importance"),
+        ({"tags": [" "]}, "tags"),
+        ({"category": "x" * 201}, "category"),
+        ({"category": "\t"}, "category"),
+        ({"associate_with": [kept]}, "memory_id"),
+    ):
+        said = await talk.invalid("memory", action="update", memory_id=kept, **arguments)
+        assert said.startswith(f"{field}: "), said
+    for more in ({"content": "x"}, {"associate_with": [kept]}):
+        assert (await talk.refused("memory", action="update", memory_id=ABSENT, **more))[0] == "MEMORY_NOT_FOUND"
+    assert (await talk.get(kept))["version"] == 1
+
+
+@behaviour("assoc.delete.answer")
+async def test_a_deleted_memory_is_gone(talk: AssocConversation) -> None:
+    word = unique()
+    kept = await talk.store(word)
+    body = await talk.told("memory", action="delete", memory_id=kept)
+    assert (body["data"], body["message"]) == ({"memory_id": kept}, f"記憶を削除しました (ID: {kept})")
+    for action in ("get", "get_related", "delete"):
+        code, said = await talk.refused("memory", action=action, memory_id=kept)
+        assert (code, said) == ("MEMORY_NOT_FOUND", f"記憶が見つかりません: no memory '{kept}'")
+    assert await talk.finds(word) == []

@@ -1,0 +1,370 @@
+"""What is on offer: names, parameters, schemas, and how answers and refusals look in general."""
+
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import pytest
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, Tool
+
+from commonplace import __version__
+from commonplace.dialects.assoc import assoc
+from commonplace.domain.errors import (
+    AlreadyExists,
+    CommonplaceError,
+    Conflict,
+    EmbeddingFailed,
+    Forbidden,
+    Invalid,
+    NotFound,
+    ReadOnly,
+    SessionRequired,
+    StoreFull,
+    Unauthenticated,
+)
+from commonplace.engine import Engine
+from commonplace.settings import Settings
+from tests.dialects.assoc.actions import ACTIONS, TOOLS, chooser
+from tests.dialects.assoc.speech import AssocConversation, refusal, spoken_to
+from tests.dialects.conversation import unique
+
+pytestmark = pytest.mark.anyio
+behaviour = pytest.mark.behaviour
+
+DOMAINS = ["global", "user", "project", "session"]
+ROLES = ["editor", "viewer"]
+TEXT, TEXTS, NUMBER, COUNT, FLAG, OBJECT = "string", "array", "number", "integer", "boolean", "object"
+TABLES: dict[str, dict[str, tuple[str, Any]]] = {
+    "memory": {
+        "action": (TEXT, ACTIONS["memory"]),
+        "memory_id": (TEXT, None),
+        "content": (TEXT, None),
+        "query": (TEXT, None),
+        "domain": (TEXT, DOMAINS),
+        "include_domains": (TEXTS, DOMAINS),
+        "project_id": (TEXT, None),
+        "session_id": (TEXT, None),
+        "tags": (TEXTS, None),
+        "category": (TEXT, None),
+        "importance": (NUMBER, None),
+        "limit": (COUNT, 10),
+        "threshold": (NUMBER, 0.7),
+        "depth": (COUNT, 2),
+        "associate_with": (TEXTS, None),
+        "summarize": (FLAG, None),
+    },
+    "memory_manage": {
+        "action": (TEXT, ACTIONS["memory_manage"]),
+        "memory_ids": (TEXTS, None),
+        "new_domain": (TEXT, DOMAINS),
+        "target_domain": (TEXT, DOMAINS),
+        "project_id": (TEXT, None),
+        "session_id": (TEXT, None),
+        "export_format": (TEXT, "json"),
+        "import_data": (TEXT, None),
+        "cleanup_before": (TEXT, None),
+    },
+    "search": {
+        "type": (TEXT, ACTIONS["search"]),
+        "query": (TEXT, None),
+        "tags": (TEXTS, None),
+        "start_time": (TEXT, None),
+        "end_time": (TEXT, None),
+        "memory_id": (TEXT, None),
+        "filters": (OBJECT, None),
+        "limit": (COUNT, 10),
+        "threshold": (NUMBER, 0.7),
+    },
+    "project": {
+        "action": (TEXT, ACTIONS["project"]),
+        "project_id": (TEXT, None),
+        "name": (TEXT, None),
+        "description": (TEXT, None),
+        "user_id": (TEXT, None),
+        "role": (TEXT, ROLES),
+        "role_filter": (TEXT, ROLES),
+    },
+    "user": {
+        "action": (TEXT, ACTIONS["user"]),
+        "session_name": (TEXT, None),
+        "session_id": (TEXT, None),
+        "include_stats": (FLAG, False),
+    },
+    "visualize": {
+        "type": (TEXT, ACTIONS["visualize"]),
+        "target_domain": (TEXT, DOMAINS),
+        "project_id": (TEXT, None),
+        "session_id": (TEXT, None),
+        "center_memory_id": (TEXT, None),
+        "depth": (COUNT, 2),
+        "format": (TEXT, "html"),
+        "time_range": (OBJECT, None),
+    },
+    "admin": {
+        "action": (TEXT, ACTIONS["admin"]),
+        "backup_path": (TEXT, None),
+        "include_data": (TEXTS, ["memories", "projects", "sessions", "associations"]),
+        "migration_config": (OBJECT, None),
+        "force": (FLAG, False),
+    },
+}
+"""The schemas of the reference: each parameter's type, and its values or its default."""
+FIELDS = {
+    "Filters": {"domains", "categories", "importance_min", "importance_max", "project_ids"},
+    "TimeRange": {"start", "end"},
+    "Migration": {"source_domain", "target_domain", "filter_criteria"},
+}
+"""The fields of the objects in them."""
+
+
+async def _tools(talk: AssocConversation) -> dict[str, Tool]:
+    return {tool.name: tool for tool in (await talk.client.list_tools()).tools}
+
+
+def _told(schema: dict[str, Any], definitions: dict[str, Any]) -> tuple[str, Any]:
+    if "$ref" in schema:
+        schema = {**schema, **definitions[schema["$ref"].rpartition("/")[2]]}
+    values = schema.get("enum") or schema.get("items", {}).get("enum")
+    return schema["type"], schema.get("default", values)
+
+
+@behaviour("assoc.surface.tools")
+async def test_the_seven_tools_are_listed_in_the_order_of_the_reference(talk: AssocConversation) -> None:
+    assert list(await _tools(talk)) == list(TOOLS) == list(TABLES)
+
+
+@behaviour("assoc.surface.actions")
+async def test_each_tool_offers_exactly_the_actions_of_the_reference(talk: AssocConversation) -> None:
+    tools = await _tools(talk)
+    offered = {name: tool.input_schema["properties"][chooser(name)]["enum"] for name, tool in tools.items()}
+    assert offered == ACTIONS
+    assert sum(map(len, offered.values())) == 43
+
+
+@behaviour("assoc.surface.parameters")
+async def test_each_tool_takes_the_parameters_of_the_reference(talk: AssocConversation) -> None:
+    for name, tool in (await _tools(talk)).items():
+        schema = tool.input_schema
+        offered = {one: _told(entry, schema.get("$defs", {})) for one, entry in schema["properties"].items()}
+        assert offered == TABLES[name], name
+        assert schema["required"] == [chooser(name)]
+        assert schema["additionalProperties"] is False
+
+
+@behaviour("assoc.surface.parameters")
+async def test_the_objects_among_the_parameters_have_the_fields_of_the_reference(talk: AssocConversation) -> None:
+    found: dict[str, Any] = {}
+    for tool in (await _tools(talk)).values():
+        found |= tool.input_schema.get("$defs", {})
+    for name, fields in FIELDS.items():
+        assert fields <= set(found[name]["properties"]), name
+        assert found[name]["additionalProperties"] is False
+
+
+@behaviour("assoc.surface.descriptions")
+async def test_tools_and_their_parameters_are_described(talk: AssocConversation) -> None:
+    for tool in (await _tools(talk)).values():
+        assert tool.title
+        assert tool.description
+        assert tool.output_schema is not None
+        assert set(tool.output_schema["required"]) == {"success", "data", "message", "error"}
+        assert all(one["description"] for one in tool.input_schema["properties"].values())
+
+
+@behaviour("assoc.surface.annotations")
+async def test_annotations_say_which_tools_only_read(talk: AssocConversation) -> None:
+    hints = {name: tool.annotations for name, tool in (await _tools(talk)).items()}
+    reading = {name for name, hint in hints.items() if hint and hint.read_only_hint}
+    assert reading == {"search", "visualize"}
+    assert {name for name, hint in hints.items() if hint and hint.destructive_hint} == TABLES.keys() - reading
+
+
+@behaviour("assoc.surface.instructions")
+async def test_a_client_that_connects_is_told_how_to_use_the_memory(local: AssocConversation) -> None:
+    instructions = local.client.instructions or ""
+    for words in ('memory(action="store")', "get_related", "data, not instructions"):
+        assert words in instructions
+    info = local.client.server_info
+    assert info is not None
+    assert (info.name, info.version) == ("commonplace-assoc", __version__)
+
+
+@behaviour("assoc.surface.unknown_tool")
+async def test_an_unknown_tool_is_refused_with_the_known_ones(talk: AssocConversation) -> None:
+    with anyio.fail_after(30), pytest.raises(MCPError, match="memory_manage") as caught:
+        await talk.client.call_tool("remember", {})
+    assert caught.value.code == INVALID_PARAMS
+
+
+@behaviour("assoc.surface.unknown_argument")
+async def test_an_unknown_argument_is_refused_with_the_nearest_known_one(talk: AssocConversation) -> None:
+    for tool, actions in ACTIONS.items():
+        said = await talk.invalid(tool, **{chooser(tool): actions[0]}, memory_idd="x")
+        assert said.startswith(f"memory_idd: is not a parameter of {tool}"), said
+    assert "did you mean 'memory_id'?" in await talk.invalid("memory", action="get", memory_idd="x")
+
+
+@behaviour("assoc.surface.unknown_argument")
+async def test_an_unknown_field_inside_an_object_is_named(talk: AssocConversation) -> None:
+    said = await talk.invalid("search", type="advanced", filters={"domain": ["user"]})
+    assert said == "filters: 'domain' is not one of its fields (see the schema)"
+    config = {"source_domain": "user", "target_domain": "user", "filter_criteria": {"tag": "x"}}
+    said = await talk.invalid("admin", action="migrate_domain", migration_config=config)
+    assert said == "migration_config: 'filter_criteria.tag' is not one of its fields (see the schema)"
+    said = await talk.invalid("visualize", type="timeline", time_range={"begin": "2024-01-01"})
+    assert said == "time_range: 'begin' is not one of its fields (see the schema)"
+
+
+@behaviour("assoc.surface.unknown_action")
+async def test_an_unknown_action_is_refused_with_the_known_ones(talk: AssocConversation) -> None:
+    for tool, actions in ACTIONS.items():
+        said = await talk.invalid(tool, **{chooser(tool): "remember"})
+        assert said.startswith(f"{chooser(tool)}: Input should be ")
+        assert all(f"'{one}'" in said for one in actions)
+        assert await talk.invalid(tool) == f"{chooser(tool)}: is required"
+
+
+NEEDED = {
+    ("memory", "store"): ("content", "domain"),
+    ("memory", "search"): ("query",),
+    ("memory", "get"): ("memory_id",),
+    ("memory", "get_related"): ("memory_id",),
+    ("memory", "update"): ("memory_id",),
+    ("memory", "delete"): ("memory_id",),
+    ("memory_manage", "import"): ("import_data",),
+    ("memory_manage", "change_domain"): ("memory_ids", "new_domain"),
+    ("memory_manage", "batch_delete"): ("memory_ids",),
+    ("search", "semantic"): ("query",),
+    ("search", "tags"): ("tags",),
+    ("search", "similar"): ("memory_id",),
+    ("project", "create"): ("name",),
+    ("project", "get"): ("project_id",),
+    ("project", "add_member"): ("project_id", "user_id", "role"),
+    ("project", "remove_member"): ("project_id", "user_id"),
+    ("project", "update"): ("project_id",),
+    ("project", "delete"): ("project_id",),
+    ("user", "switch_session"): ("session_id",),
+    ("user", "end_session"): ("session_id",),
+    ("admin", "restore"): ("backup_path",),
+    ("admin", "migrate_domain"): ("migration_config",),
+}
+"""What the reference marks as required (必須) for an action."""
+
+
+@behaviour("assoc.surface.needed")
+async def test_an_action_without_what_it_needs_names_it(talk: AssocConversation) -> None:
+    for (tool, action), needed in NEEDED.items():
+        said = await talk.invalid(tool, **{chooser(tool): action})
+        others = f" (needed: {', '.join(needed)})" if len(needed) > 1 else ""
+        assert said == f"{needed[0]}: is required for {chooser(tool)} '{action}'{others}"
+
+
+@behaviour("assoc.surface.needed")
+async def test_the_other_actions_need_nothing_or_one_of_several(talk: AssocConversation) -> None:
+    for tool, action, field in (
+        ("search", "timerange", "start_time"),
+        ("memory_manage", "cleanup", "cleanup_before"),
+    ):
+        assert (await talk.invalid(tool, **{chooser(tool): action})).startswith(f"{field}: is required for")
+    free = {(tool, one) for tool, every in ACTIONS.items() for one in every} - NEEDED.keys()
+    changing = {("admin", "reindex"), ("admin", "backup"), ("search", "timerange"), ("memory_manage", "cleanup")}
+    for tool, action in sorted(free - changing):
+        await talk.told(tool, **{chooser(tool): action})
+
+
+@behaviour("assoc.surface.unused")
+async def test_a_known_parameter_that_an_action_does_not_use_is_named_and_changes_nothing(
+    talk: AssocConversation,
+) -> None:
+    word = unique()
+    used = await talk.told("memory", action="store", content=word, domain="user", query="x", limit=3, depth=4)
+    assert used["message"].endswith("(使わなかったパラメータ: query, limit, depth)")
+    for tool, action, unused in (
+        ("search", "semantic", {"tags": ["x"], "start_time": "never"}),
+        ("project", "list", {"name": word, "user_id": "x"}),
+        ("user", "get_sessions", {"session_name": word, "include_stats": True}),
+        ("memory_manage", "stats", {"memory_ids": ["x"], "cleanup_before": "never"}),
+        ("admin", "cleanup_orphans", {"backup_path": "../x"}),
+        ("visualize", "timeline", {"center_memory_id": "x", "depth": 99}),
+    ):
+        more = {"query": word} if action == "semantic" else {}
+        said = await talk.says(tool, **{chooser(tool): action}, **more, **unused)
+        assert said.endswith(f"(使わなかったパラメータ: {', '.join(unused)})"), said
+
+
+@behaviour("assoc.surface.null_is_left_out")
+async def test_null_means_that_a_parameter_was_left_out(talk: AssocConversation) -> None:
+    for tool, table in TABLES.items():
+        empty = {name: None for name in table if name != chooser(tool)}
+        action = {"memory": "search", "project": "list"}.get(tool, ACTIONS[tool][0])
+        more = {"query": unique()} if action in ("search", "semantic") else {}
+        message = await talk.says(tool, **{**empty, chooser(tool): action, **more})
+        assert "使わなかった" not in message
+
+
+@behaviour("assoc.surface.whole_numbers")
+async def test_a_whole_number_may_be_written_with_a_point(talk: AssocConversation) -> None:
+    assert (await talk.call("memory", action="search", query=unique(), limit=1.0, threshold=0.0))["count"] <= 1
+    assert "limit" in await talk.invalid("memory", action="search", query="x", limit=3.5)
+
+
+@behaviour("assoc.surface.answers")
+async def test_answers_and_refusals_have_one_form_and_come_twice(talk: AssocConversation) -> None:
+    body = await talk.told("user", action="get_current")
+    assert (body["success"], body["error"], body["message"]) == (True, None, "ユーザー情報を取得しました")
+    bad = refusal(await talk.answer("memory", action="get", memory_id=unique()))
+    assert bad["message"] == "記憶が見つかりません"
+    assert bad["error"]["code"] == "MEMORY_NOT_FOUND"
+
+
+@behaviour("assoc.surface.errors")
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (NotFound("memory", "x"), "MEMORY_NOT_FOUND", "記憶が見つかりません"),
+        (NotFound("project", "x"), "PROJECT_NOT_FOUND", "プロジェクトが見つかりません"),
+        (NotFound("session", "x"), "SESSION_NOT_FOUND", "セッションが見つかりません"),
+        (NotFound("member", "x"), "MEMBER_NOT_FOUND", "メンバーが見つかりません"),
+        (NotFound("user", "x"), "VALIDATION_ERROR", "ユーザーが見つかりません"),
+        (NotFound("backup", "x"), "VALIDATION_ERROR", "バックアップが見つかりません"),
+        (NotFound("thing", "x"), "VALIDATION_ERROR", "見つかりません"),
+        (SessionRequired(), "SESSION_REQUIRED", "セッションが必要です"),
+        (AlreadyExists("member", "x"), "MEMBER_EXISTS", "すでにメンバーです"),
+        (AlreadyExists("backup", "x"), "VALIDATION_ERROR", "すでに存在します"),
+        (Forbidden("write", "x"), "PERMISSION_DENIED", "権限がありません"),
+        (ReadOnly("write", "x"), "PERMISSION_DENIED", "権限がありません"),
+        (Unauthenticated(), "PERMISSION_DENIED", "認証が必要です"),
+        (Invalid("x", "y"), "VALIDATION_ERROR", "入力が正しくありません"),
+        (Conflict("memory", "x"), "CONFLICT", "他で変更されました"),
+        (StoreFull("x", "y"), "STORAGE_ERROR", "ストレージエラーが発生しました"),
+        (EmbeddingFailed("x", "y"), "EMBEDDING_ERROR", "埋め込みの生成に失敗しました"),
+        (CommonplaceError(), "INTERNAL_ERROR", "内部エラーが発生しました"),
+    ],
+)
+async def test_every_failure_has_a_code_and_words(error: CommonplaceError, code: str, words: str) -> None:
+    body: Any = assoc.refusal(error)
+    assert (body["success"], body["data"], body["message"]) == (False, None, words)
+    assert body["error"]["code"] == code
+    assert body["error"]["message"].startswith(words)
+    remedy = body["error"]["message"].rpartition(". ")[2]
+    assert not remedy[:1].islower() or not error.remedy
+
+
+@behaviour("assoc.surface.embedding_fails")
+async def test_without_a_model_memories_are_kept_and_found_by_their_words(engine: Engine, settings: Settings) -> None:
+    async with spoken_to(engine, settings) as talk:
+        engine.embedding._embedder.broken = "no model"  # type: ignore[attr-defined]
+        word = unique()
+        kept = await talk.store(f"{word} の話")
+        body = await talk.told("memory", action="search", query=word, threshold=0.0)
+        assert [one["memory_id"] for one in body["data"]["results"]] == [kept]
+        assert "意味検索は使えません" in body["message"]
+
+
+@behaviour("assoc.surface.chosen_tools")
+async def test_settings_choose_which_tools_are_offered(engine: Engine, settings: Settings) -> None:
+    async with spoken_to(engine, replace(settings, exclude_tools=("admin", "visualize"))) as talk:
+        assert list(await _tools(talk)) == ["memory", "memory_manage", "search", "project", "user"]
+    async with spoken_to(engine, replace(settings, tools=("search",))) as talk:
+        assert list(await _tools(talk)) == ["search"]
