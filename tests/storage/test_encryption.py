@@ -91,7 +91,6 @@ async def test_no_file_of_an_encrypted_store_holds_any_text(sealed: House, folde
     assert files_with(folder) == []
     await sealed.store.close()
     assert files_with(folder) == []
-    assert files_with(folder, "ada") == []
 
 
 async def test_no_copy_of_the_index_is_written_beside_an_encrypted_store(sealed: House, folder: Path) -> None:
