@@ -63,6 +63,19 @@ class Forbidden(CommonplaceError):
 
 
 @dataclass(eq=False)
+class NotTheAuthor(Forbidden):
+    """Something that only the author of a memory, or who owns the place it is in, may do."""
+
+    @property
+    def message(self) -> str:
+        return f"{self.act} is for its author and the owner of that place"
+
+    @property
+    def remedy(self) -> str:
+        return "ask one of them"
+
+
+@dataclass(eq=False)
 class ReadOnly(Forbidden):
     """The server only reads, whoever asks."""
 

@@ -11,7 +11,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Collection, Kind, Member, Standing
 from commonplace.domain.credential import User
-from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound
+from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, NotTheAuthor
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, uuid7
 from commonplace.domain.memory import SHORTEST_TTL, Ephemeral, Memory
@@ -358,7 +358,7 @@ def _check_may_move(tx: Reading, actor: Actor, memory: Memory) -> None:
     """Its author, or who owns the collection it is in: writing in a project is no right to carry things out of it."""
     place = tx.collections.numbered(memory.home)
     if actor.user not in (memory.author.user, place.owner if place else None):
-        raise Forbidden("author", "moving a memory out of a shared collection")
+        raise NotTheAuthor("author", "moving a memory to another place")
 
 
 def _standing(tx: Reading, actor: Actor, collection: Collection, size: int) -> Standing:

@@ -110,7 +110,10 @@ ROWS = (
     Row("memory_manage", "import", CHANGES, {"import_data": '[{"content": "$word"}]'}),
     Row("memory_manage", "import", (FAULT, OK, DENIED, FAULT, FAULT, FAULT, DENIED), {"import_data": COMMON_ENTRY}),
     Row("memory_manage", "import", (OK, FAULT, DENIED, OK, FAULT, FAULT, DENIED), {"import_data": ENTRY}),
-    Row("memory_manage", "change_domain", _edits(NO_MEMORY), {"memory_ids": ["$shared"], "new_domain": "user"}),
+    Row(  # writing in a project is no right to carry things out of it
+        "memory_manage", "change_domain", (OK, NO_MEMORY, DENIED, DENIED, DENIED, NO_MEMORY, DENIED),
+        {"memory_ids": ["$shared"], "new_domain": "user"},
+    ),
     Row("memory_manage", "change_domain", _owns(NO_MEMORY), {"memory_ids": ["$private"], "new_domain": "user"}),
     Row("memory_manage", "change_domain", OVERRULES, {"memory_ids": ["$common"], "new_domain": "global"}),
     Row(
