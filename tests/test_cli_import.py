@@ -1,5 +1,6 @@
 """Moving in from Nocturne Memory, through the real program."""
 
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -85,3 +86,22 @@ def test_a_missing_file_is_told_and_not_made(tmp_path: Path, folder: Path) -> No
     assert (answer.returncode, "is not there" in answer.stderr) == (2, True)
     assert not (tmp_path / "missing.db").exists()
     assert run("import").returncode == 2
+
+
+def test_what_cannot_be_brought_as_it_is_written_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "odd.db"
+    connection = sqlite3.connect(file)
+    connection.executescript(
+        "CREATE TABLE memories (id INTEGER PRIMARY KEY, content TEXT, deprecated, migrated_to INTEGER, created_at);"
+        "CREATE TABLE paths (domain, path, memory_id INTEGER, created_at, priority, disclosure);"
+        "INSERT INTO memories VALUES (1, 'text', 0, NULL, 'some day');"
+        "INSERT INTO paths VALUES ('core', 'kept', 1, '', -5, NULL), ('core', 'dangling', 9, '', 0, NULL),"
+        " ('system', 'mine', 1, '', 0, NULL), ('core', '', 1, '', 0, NULL);"
+    )
+    connection.close()
+    said = run("import", "nocturne", str(file), "--data-dir", str(tmp_path / "data")).stdout
+    assert "core://dangling: left out: it leads to memory 9, which is not there" in said
+    assert "core://kept: its priority -5 is now 0" in said
+    assert "system://mine: its domain is now imported_system" in said
+    assert "core://: left out: it has no name" in said
+    assert "memory 1: its date cannot be read; taken as 1970" in said

@@ -151,10 +151,11 @@ def rekey(settings: Settings, new: str) -> Rekeyed:
     return rekey(settings.folder, settings.backup_folder, encryption_key(settings), new)
 
 
-def nocturne_arrivals(file: Path) -> list[Arrival]:
-    from commonplace.storage.foreign.nocturne import arrivals
+def nocturne_arrivals(file: Path) -> tuple[list[Arrival], list[str]]:
+    """What is to be brought, and what of the file cannot be brought as it is."""
+    from commonplace.storage.foreign.nocturne import arrivals, oddities
 
-    return arrivals(file)
+    return arrivals(file), oddities(file)
 
 
 def is_in_use(settings: Settings) -> bool:

@@ -26,13 +26,13 @@ def add_import(commands: Any) -> None:
 def _nocturne(options: argparse.Namespace) -> int:
     from commonplace.bootstrap import nocturne_arrivals
 
-    arrivals = nocturne_arrivals(Path(options.file).expanduser())
+    arrivals, odd = nocturne_arrivals(Path(options.file).expanduser())
     domains = sorted({path.address.domain for arrival in arrivals for path in arrival.paths})
 
     async def work(engine: Engine) -> int:
         actor = (await engine.access.local_owner()).through("import.nocturne", "import/nocturne")
         report = await engine.arrivals.bring(actor, "nocturne", arrivals)
-        print("\n".join(map(plain, report.lines)))
+        print("\n".join(map(plain, [*report.lines, *odd])))
         allowed = [domain.lower() for domain in folder_settings(options).valid_domains]
         if unknown := [domain for domain in domains if domain not in allowed]:
             print(f"to reach them, serve with VALID_DOMAINS={','.join([*allowed, *unknown])}")

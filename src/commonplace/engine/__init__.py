@@ -76,18 +76,15 @@ def assemble(
     zone: ZoneInfo,
     summariser: Summariser,
     owner_key: str = "",
-    *,
     vault: Vault | None = None,
     rhythm: Rhythm | None = None,
 ) -> Engine:
     """An engine from its parts."""
-    backups = Backups(store, vault, clock, zone, rhythm or Rhythm())
     embedding = Embedding(embedder)
     memories = Memories(store, embedding, clock)
     recall = Recall(store, embedding, clock)
     paths = Paths(store, memories, embedding, clock)
     collections = Collections(store, memories, clock)
-    links = Links(store, memories, embedding, clock)
     return Engine(
         store=store,
         clock=clock,
@@ -102,13 +99,13 @@ def assemble(
         arrivals=Arrivals(store, memories, paths, embedding, clock),
         undo=Undo(store, memories, paths, collections, embedding, clock),
         collections=collections,
-        links=links,
+        links=(links := Links(store, memories, embedding, clock)),
         views=Views(store, memories, links, embedding, clock),
         cleaning=Cleaning(store, memories, collections, links, clock),
         archive=Archive(store, memories, embedding, clock),
         summaries=Summaries(summariser),
         chain=Chain(store),
         events=Events(store),
-        backups=backups,
+        backups=(backups := Backups(store, vault, clock, zone, rhythm or Rhythm())),
         upkeep=Upkeep(store, embedding, memories, recall, clock, backups, (collections.sweep, links.discover)),
     )

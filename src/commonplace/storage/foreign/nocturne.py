@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,19 +40,47 @@ class _Row:
 
 def arrivals(file: Path) -> list[Arrival]:
     """Every memory of the file with its older versions and its paths."""
+    with _opened(file) as connection:
+        rows = {row.number: row for row in _memories(connection)}
+        return list(_arrivals(rows, _paths(connection)))
+
+
+def oddities(file: Path) -> list[str]:
+    """What of the file cannot be brought, or not as it is written there."""
+    with _opened(file) as connection:
+        known = {row.number: row for row in _memories(connection)}
+        odd = [f"memory {n}: its date cannot be read; taken as 1970" for n, r in known.items() if r.at == _UNKNOWN_TIME]
+        paths = connection.execute("SELECT domain, path, memory_id, priority FROM paths ORDER BY domain, path")
+        for domain, path, memory, priority in paths:
+            odd += _odd_path(domain, path, memory, priority, known)
+    return odd
+
+
+def _odd_path(domain: Any, path: Any, memory: Any, priority: Any, known: Mapping[int, _Row]) -> Iterator[str]:
+    where = f"{_text(domain)}://{_text(path)}"
+    if memory not in known:
+        yield f"{where}: left out: it leads to memory {memory}, which is not there"
+    elif not _text(path).strip("/ "):
+        yield f"{where}: left out: it has no name"
+    elif str(_priority(priority)) != str(priority or 0):
+        yield f"{where}: its priority {priority!r} is now {_priority(priority)}"
+    if _domain(_text(domain)) != (_text(domain).strip().lower() or DEFAULT_DOMAIN):
+        yield f"{where}: its domain is now {_domain(_text(domain))}"
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[apsw.Connection]:
     if not file.is_file():
         raise Invalid("file", f"{file} is not there, or is no file")
     try:
         connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             _check(connection, file)
-            rows = {row.number: row for row in _memories(connection)}
-            paths = _paths(connection)
+            yield connection
         finally:
             connection.close()
     except (apsw.Error, UnicodeDecodeError) as error:
         raise Invalid("file", f"{file} cannot be read as an SQLite file: {error}") from error
-    return list(_arrivals(rows, paths))
 
 
 def _check(connection: apsw.Connection, file: Path) -> None:
