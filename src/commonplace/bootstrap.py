@@ -26,7 +26,7 @@ from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 if TYPE_CHECKING:
     from commonplace.storage.sqlite.rekeying import Rekeyed
 
-DIALECTS = ("assoc", "greeum", "nocturne")
+DIALECTS = ("creo", "assoc", "greeum", "nocturne")
 """Those that come with the house; packages may add others."""
 
 _OPENAI_URL = "https://api.openai.com/v1"

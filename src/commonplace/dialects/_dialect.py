@@ -88,6 +88,8 @@ class Answer(Generic[T]):
 
     value: T
     notice: str = ""
+    text: str = ""
+    """The value in the dialect's own words; where empty, the text beside the object is the object as JSON."""
 
 
 @dataclass(frozen=True)

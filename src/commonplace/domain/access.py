@@ -81,6 +81,12 @@ def require(actor: Actor, permission: Permission) -> None:
         raise Forbidden(permission.value, actor.tool or "this")
 
 
+def require_whole(actor: Actor) -> None:
+    """Refuse a credential that opens only some collections what concerns its user as a whole."""
+    if actor.limited_to is not None:
+        raise Forbidden("account", actor.tool or "this")
+
+
 def reach(actor: Actor, right: Right, holdings: Iterable[Holding]) -> frozenset[int]:
     """The collections on which the actor has the right. What is not allowed here is denied."""
     return frozenset(h.number for h in holdings if _allowed(actor, right, h))

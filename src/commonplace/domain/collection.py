@@ -29,6 +29,18 @@ class Kind(StrEnum):
     USER = "user"
     PROJECT = "project"
     SESSION = "session"
+    ATLAS = "atlas"
+    """A node of a tree."""
+    CONTEXT = "context"
+    """A place where several work together for a while."""
+    SPACE = "space"
+    SPACES = "spaces"
+    """The root of all spaces."""
+
+    @property
+    def domain(self) -> Domain:
+        """Trees, contexts and spaces are shared as projects are."""
+        return Domain(self.value) if self.value in set(Domain) else Domain.PROJECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +56,7 @@ class Collection:
     created_at: datetime
     ends_at: datetime | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    parent: int | None = None
 
     @property
     def description(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from commonplace.domain.access import Permission
-from commonplace.domain.identifiers import CredentialId, UserId
+from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 
 KEY_PREFIX = "cp_"
 KEY_BYTES = 32
@@ -35,6 +35,10 @@ class Credential:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    kind: str = "key"
+    """What its maker calls it: key, shared key or token."""
+    collections: tuple[CollectionId, ...] | None = None
+    """It opens these and what is below them, and nothing else; None for all that its user may reach."""
 
     def is_valid(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)

@@ -24,6 +24,21 @@ class EventKind(StrEnum):
     PRUNED = "pruned"
     MOVED = "moved"
     UNLINKED = "unlinked"
+    LABELLED = "labelled"
+    """A label or a further category was put on it or taken off."""
+
+
+CHANGES: Mapping[EventKind, str] = {
+    EventKind.REMEMBERED: "created",
+    EventKind.REVISED: "updated",
+    EventKind.PROMOTED: "updated",
+    EventKind.EXTENDED: "updated",
+    EventKind.MOVED: "updated",
+    EventKind.LABELLED: "updated",
+    EventKind.FORGOTTEN: "deleted",
+    EventKind.EXPIRED: "deleted",
+}
+"""What an event is to those who watch memories; the others are no change of a memory itself."""
 
 
 @dataclass(frozen=True, slots=True)

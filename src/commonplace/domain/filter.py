@@ -16,6 +16,7 @@ class Filter:
     importance_max: float | None = None
     tags: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     ephemeral: bool | None = None
     ttl_over: float | None = None
     ttl_upto: float | None = None

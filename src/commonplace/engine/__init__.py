@@ -8,25 +8,37 @@ from zoneinfo import ZoneInfo
 
 from commonplace.domain.errors import StoreFailed
 from commonplace.engine.access import Access
+from commonplace.engine.annotations import Annotations
 from commonplace.engine.archive import Archive
 from commonplace.engine.arrivals import Arrivals
+from commonplace.engine.atlases import Atlases
+from commonplace.engine.attendance import Attendance
 from commonplace.engine.backups import Backups, Rhythm
+from commonplace.engine.categories import Categories
 from commonplace.engine.chain import Chain
 from commonplace.engine.cleaning import Cleaning
 from commonplace.engine.collections import Collections
+from commonplace.engine.contexts import Contexts
+from commonplace.engine.doings import Doings
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.events import Events
 from commonplace.engine.history import History
+from commonplace.engine.keys import Keys
+from commonplace.engine.labels import Labels
 from commonplace.engine.links import Links
 from commonplace.engine.literal import Literal
 from commonplace.engine.memories import Memories
 from commonplace.engine.paths import Paths
 from commonplace.engine.recall import Recall
+from commonplace.engine.relations import Relations
 from commonplace.engine.sight import Sight
 from commonplace.engine.summaries import Summaries
+from commonplace.engine.teams import Teams
+from commonplace.engine.todos import Todos
 from commonplace.engine.undo import Undo
 from commonplace.engine.upkeep import Upkeep
 from commonplace.engine.views import Views
+from commonplace.engine.watches import Watches
 from commonplace.ports import Clock, Embedder, Store, Summariser, Vault
 
 logger = logging.getLogger(__name__)
@@ -57,6 +69,18 @@ class Engine:
     chain: Chain
     events: Events
     backups: Backups
+    teams: Teams
+    atlases: Atlases
+    contexts: Contexts
+    keys: Keys
+    doings: Doings
+    labels: Labels
+    categories: Categories
+    todos: Todos
+    watches: Watches
+    attendance: Attendance
+    annotations: Annotations
+    relations: Relations
     upkeep: Upkeep
 
     async def close(self) -> None:
@@ -103,6 +127,18 @@ def assemble(
         views=Views(store, memories, links, embedding, clock),
         cleaning=Cleaning(store, memories, collections, links, clock),
         archive=Archive(store, memories, embedding, clock),
+        teams=Teams(store, clock),
+        atlases=Atlases(store, memories, collections, clock),
+        contexts=Contexts(store, memories, collections, clock),
+        keys=Keys(store, clock),
+        doings=Doings(store, clock),
+        labels=Labels(store, memories, clock),
+        categories=Categories(store, memories, clock),
+        todos=Todos(store, clock),
+        watches=Watches(store, clock),
+        attendance=Attendance(store, clock),
+        annotations=Annotations(store, memories, embedding, clock),
+        relations=Relations(store, memories, clock),
         summaries=Summaries(summariser),
         chain=Chain(store),
         events=Events(store),

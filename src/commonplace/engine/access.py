@@ -53,11 +53,30 @@ class Access:
         if self._owner_key and same_key(key, self._owner_key):
             owner = await self._owner()
             return Actor(owner.id, OWNER, ALL_PERMISSIONS, self._zone_of(owner))
-        found = await self._store.read(lambda tx: _identified(tx, key_hash(key)))
-        if found is None or not found[0].is_valid(self._clock.now()):
+        return await self._store.read(lambda tx: self._shown(tx, tx.credential_by_hash(key_hash(key))))
+
+    async def renewed(self, actor: Actor) -> Actor:
+        """The same caller as its credential is now; Unauthenticated where it opens nothing any more."""
+        if actor.credential_id is None:
+            if not await self.is_current(actor):
+                raise Unauthenticated
+            return actor
+        identifier = actor.credential_id
+        fresh = await self._store.read(lambda tx: self._shown(tx, tx.credential(identifier)))
+        return fresh.through(actor.tool, actor.session)
+
+    def _shown(self, tx: Reading, credential: Credential | None) -> Actor:
+        user = tx.user(credential.user) if credential else None
+        if credential is None or user is None or not credential.is_valid(self._clock.now()):
             raise Unauthenticated
-        credential, user = found
-        return Actor(user.id, credential.name, credential.permissions, self._zone_of(user), credential_id=credential.id)
+        return Actor(
+            user.id,
+            credential.name,
+            credential.permissions,
+            self._zone_of(user),
+            credential_id=credential.id,
+            limited_to=_opened(tx, credential),
+        )
 
     async def user(self, actor: Actor) -> User:
         """Who the actor is."""
@@ -80,8 +99,9 @@ class Access:
         if actor.credential_id is None:  # the owner at this machine, or with the key of the environment
             return True
         now = self._clock.now()
-        known = await self._store.read(_credentials)
-        return any(c.id == actor.credential_id and c.is_valid(now) for c in known)
+        identifier = actor.credential_id
+        found = await self._store.read(lambda tx: tx.credential(identifier))
+        return found is not None and found.is_valid(now)
 
     async def first_owner_key(self) -> str | None:
         """A key for the owner where there is none yet: made once, shown once."""
@@ -209,10 +229,11 @@ def require_writable(tx: Reading, actor: Actor, collection: int, now: datetime) 
         raise Forbidden(f"{found.domain}:write" if found else "write", actor.tool)
 
 
-def _identified(tx: Reading, hashed: str) -> tuple[Credential, User] | None:
-    credential = tx.credential_by_hash(hashed)
-    user = tx.user(credential.user) if credential else None
-    return (credential, user) if credential and user else None
+def _opened(tx: Reading, credential: Credential) -> frozenset[CollectionId] | None:
+    """What a limited credential opens at this moment: a collection that is put below one of its own comes along."""
+    if credential.collections is None:
+        return None
+    return frozenset(c.id for c in tx.collections.below(credential.collections))
 
 
 def _credentials(tx: Reading) -> list[Credential]:

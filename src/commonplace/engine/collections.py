@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from commonplace.domain import limits
-from commonplace.domain.access import Actor, Permission, Right, reach, require
+from commonplace.domain.access import Actor, Permission, Right, reach, require, require_whole
 from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Collection, Kind, Member, Standing
 from commonplace.domain.credential import User
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, NotTheAuthor
@@ -64,14 +64,16 @@ class Collections:
     ) -> Standing:
         """A new collection, owned by who asks; with a length, it ends by itself."""
         require(actor, Permission.WRITE)
+        require_whole(actor)
         name = limits.label("name", name)
         description = _description(description)
 
         def work(tx: Transaction) -> Standing:
             now = self._clock.now()
             identifier = CollectionId(uuid7(now, secrets.token_bytes(RANDOM_BYTES)))
-            number = tx.add_collection(identifier, kind.value, kind.value, name, actor.user, now)
-            collection = Collection(number, identifier, kind.value, kind.value, name, actor.user, now)
+            domain = kind.domain.value
+            number = tx.add_collection(identifier, kind.value, domain, name, actor.user, now)
+            collection = Collection(number, identifier, kind.value, domain, name, actor.user, now)
             ends_at = now + length if length else None
             collection = replace(collection, ends_at=ends_at, metadata={"description": description})
             tx.collections.describe(collection)

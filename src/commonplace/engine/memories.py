@@ -267,8 +267,8 @@ class Memories:
     ) -> None:
         """What stood below it stays, as orphans."""
         trees.let_go_of_children(tx, memory.number, now)
+        tx.record(_happening(kind, memory, by, now))  # first, because those who watch it know it by its tags
         tx.erase(memory, now)
-        tx.record(_happening(kind, memory, by, now))
 
     async def sweep(self, actor: Actor | None = None) -> int:
         """Remove what has ended, everywhere or where the actor may; how many there were."""

@@ -271,7 +271,8 @@ def _answered(answer: Answer[Any]) -> types.CallToolResult:
     value = answer.value
     if isinstance(value, Prose):
         return types.CallToolResult(content=[types.TextContent(type="text", text=value)])
-    texts = [value if isinstance(value, str) else _json(value), *([answer.notice] if answer.notice else [])]
+    words = answer.text or (value if isinstance(value, str) else _json(value))
+    texts = [words, *([answer.notice] if answer.notice else [])]
     structured = value if isinstance(value, dict) else {"result": value}
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text) for text in texts],

@@ -30,6 +30,15 @@ class SqliteCollectionReading(Statements):
         found = self._all("collections_of_kind", kind=kind, numbers=rows.numbers_json(sorted(numbers)))
         return [_collection(row) for row in found]
 
+    def below(self, collections: Iterable[CollectionId]) -> Sequence[Collection]:
+        return [_collection(row) for row in self._all("collections_below", ids=rows.as_json(sorted(collections)))]
+
+    def above(self, number: int) -> Sequence[Collection]:
+        return [_collection(row) for row in self._all("collections_above", number=number)]
+
+    def owned(self, owner: UserId, kind: str) -> Sequence[Collection]:
+        return [_collection(row) for row in self._all("owned_collections", owner=owner, kind=kind)]
+
     def ended(self, kind: str, now: datetime, limit: int) -> Sequence[Collection]:
         return [
             _collection(row) for row in self._all("ended_collections", kind=kind, now=rows.micros(now), limit=limit)
@@ -73,6 +82,12 @@ class SqliteCollectionWriting(SqliteCollectionReading):
             ends_at=rows.maybe_micros(collection.ends_at),
         )
 
+    def put_below(self, number: int, parent: int | None) -> None:
+        self._do("put_below", number=number, parent=parent)
+
+    def put_all_below(self, number: int, parent: int | None) -> None:
+        self._do("put_all_below", number=number, parent=parent)
+
     def remove(self, number: int) -> None:
         self._do("remove_collection", number=number)
 
@@ -88,10 +103,10 @@ class SqliteCollectionWriting(SqliteCollectionReading):
 
 
 def _collection(row: Row) -> Collection:
-    number, identifier, kind, domain, name, owner, created_at, ends_at, metadata = row
+    number, identifier, kind, domain, name, owner, created_at, ends_at, metadata, parent = row
     ends = rows.maybe_moment(ends_at)
     return Collection(
-        number, identifier, kind, domain, name, owner, rows.moment(created_at), ends, json.loads(metadata)
+        number, identifier, kind, domain, name, owner, rows.moment(created_at), ends, json.loads(metadata), parent
     )
 
 

@@ -1,7 +1,7 @@
 -- Collections: projects, sessions, and who may do what in them.
 
 -- fragment: collection
-c.number, c.id, c.kind, c.domain, c.name, c.owner, c.created_at, c.ends_at, c.metadata
+c.number, c.id, c.kind, c.domain, c.name, c.owner, c.created_at, c.ends_at, c.metadata, c.parent
 
 -- name: collection
 SELECT {collection} FROM collections AS c WHERE c.id = :id
@@ -14,6 +14,31 @@ SELECT {collection}
 FROM collections AS c
 WHERE c.kind = :kind AND c.number IN (SELECT value FROM json_each(:numbers))
 ORDER BY c.created_at DESC, c.number DESC
+
+-- name: collections_below
+WITH RECURSIVE below (number) AS (
+    SELECT c.number FROM collections AS c WHERE c.id IN (SELECT value FROM json_each(:ids))
+    UNION
+    SELECT c.number FROM below AS b JOIN collections AS c ON c.parent = b.number
+)
+SELECT {collection} FROM below AS b JOIN collections AS c ON c.number = b.number ORDER BY c.number
+
+-- name: collections_above
+WITH RECURSIVE above (number, steps) AS (
+    SELECT parent, 1 FROM collections WHERE number = :number AND parent IS NOT NULL
+    UNION
+    SELECT c.parent, a.steps + 1 FROM above AS a JOIN collections AS c ON c.number = a.number WHERE c.parent IS NOT NULL
+)
+SELECT {collection} FROM above AS a JOIN collections AS c ON c.number = a.number ORDER BY a.steps
+
+-- name: owned_collections
+SELECT {collection} FROM collections AS c WHERE c.owner = :owner AND c.kind = :kind ORDER BY c.number
+
+-- name: put_below
+UPDATE collections SET parent = :parent WHERE number = :number
+
+-- name: put_all_below
+UPDATE collections SET parent = :parent WHERE parent = :number
 
 -- name: ended_collections
 SELECT {collection} FROM collections AS c WHERE c.kind = :kind AND c.ends_at <= :now LIMIT :limit

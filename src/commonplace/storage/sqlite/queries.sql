@@ -10,7 +10,15 @@ AND (:importance_max IS NULL OR importance <= :importance_max)
 AND (:ephemeral IS NULL OR (ends_at IS NOT NULL) = :ephemeral)
 AND (:ttl_over IS NULL OR ttl > :ttl_over)
 AND (:ttl_upto IS NULL OR ttl <= :ttl_upto)
-AND (:categories IS NULL OR category IN (SELECT value FROM json_each(:categories)))
+AND (
+    :categories IS NULL
+    OR category IN (SELECT value FROM json_each(:categories))
+    OR number IN (SELECT c.memory FROM categorised AS c WHERE c.name IN (SELECT value FROM json_each(:categories)))
+)
+AND (
+    :labels IS NULL
+    OR number IN (SELECT l.memory FROM labelled AS l WHERE l.label IN (SELECT value FROM json_each(:labels)))
+)
 AND (
     :tags IS NULL
     OR number IN (SELECT t.memory FROM tags AS t WHERE t.tag IN (SELECT value FROM json_each(:tags)))
@@ -23,7 +31,28 @@ LEFT JOIN ephemeral AS e ON e.memory = m.number
 LEFT JOIN words_docsize AS w ON w.id = m.number
 
 -- name: holdings
--- In three parts, each by its own index: there may be many collections, and this is asked in every call.
+-- In parts, each by its own index: there may be many collections, and this is asked in every call.
+-- A collection may come up with several rights; the best of them counts.
+WITH RECURSIVE granted (number, access, inherited) AS (
+    SELECT g.collection, g.access, g.inherited
+    FROM grants AS g
+    WHERE g.subject_kind = 'user' AND g.subject = :user
+    UNION
+    SELECT g.collection, g.access, g.inherited
+    FROM team_members AS t
+    JOIN grants AS g ON g.subject_kind = 'team' AND g.subject = t.team
+    WHERE t.user = :user
+    UNION
+    SELECT c.number, 'admin', 1
+    FROM collections AS o
+    JOIN collections AS c ON c.parent = o.number AND c.owner IS NOT o.owner
+    WHERE o.owner = :user
+    UNION
+    SELECT c.number, g.access, 1
+    FROM granted AS g
+    JOIN collections AS c ON c.parent = g.number
+    WHERE g.inherited
+)
 SELECT c.number, c.id, c.domain, c.owner, NULL
 FROM collections AS c
 WHERE c.owner = :user
@@ -33,9 +62,9 @@ FROM collections AS c
 WHERE c.owner IS NULL AND c.domain = 'global'
 UNION ALL
 SELECT c.number, c.id, c.domain, c.owner, g.access
-FROM grants AS g
-JOIN collections AS c ON c.number = g.collection
-WHERE g.subject_kind = 'user' AND g.subject = :user AND c.owner IS NOT :user
+FROM granted AS g
+JOIN collections AS c ON c.number = g.number
+WHERE c.owner IS NOT :user
 
 -- name: home
 SELECT number FROM collections WHERE owner = :user AND kind = 'user'
@@ -49,22 +78,34 @@ SELECT id, name, time_zone, created_at FROM users WHERE id = :id
 -- name: add_user
 INSERT INTO users (id, name, time_zone, created_at) VALUES (:id, :name, :time_zone, :created_at)
 
+-- fragment: credential
+id, user, name, hash, permissions, created_at, expires_at, revoked_at, kind, collections
+
 -- name: credential_by_hash
-SELECT id, user, name, hash, permissions, created_at, expires_at, revoked_at FROM credentials WHERE hash = :hash
+SELECT {credential} FROM credentials WHERE hash = :hash
+
+-- name: credential_by_id
+SELECT {credential} FROM credentials WHERE id = :id
 
 -- name: credentials
-SELECT id, user, name, hash, permissions, created_at, expires_at, revoked_at FROM credentials ORDER BY created_at, id
+SELECT {credential} FROM credentials ORDER BY created_at, id
 
 -- name: add_credential
-INSERT INTO credentials (id, user, name, hash, permissions, created_at, expires_at)
-VALUES (:id, :user, :name, :hash, :permissions, :created_at, :expires_at)
+INSERT INTO credentials (id, user, name, hash, permissions, created_at, expires_at, kind, collections)
+VALUES (:id, :user, :name, :hash, :permissions, :created_at, :expires_at, :kind, :collections)
+
+-- name: change_credential
+UPDATE credentials SET permissions = :permissions, collections = :collections WHERE id = :id
+
+-- name: remove_credential
+DELETE FROM credentials WHERE id = :id
 
 -- name: revoke_credential
 UPDATE credentials SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL
 
 -- name: add_collection
-INSERT INTO collections (id, kind, domain, name, owner, created_at)
-VALUES (:id, :kind, :domain, :name, :owner, :created_at)
+INSERT INTO collections (id, kind, domain, name, owner, created_at, parent)
+VALUES (:id, :kind, :domain, :name, :owner, :created_at, :parent)
 RETURNING number
 
 -- name: grant
@@ -95,6 +136,15 @@ WHERE {passes}
 
 -- name: tagged
 SELECT DISTINCT memory FROM tags WHERE tag IN (SELECT value FROM json_each(:tags)) ORDER BY memory
+
+-- name: categorised
+SELECT DISTINCT memory
+FROM categorised
+WHERE name IN (SELECT value FROM json_each(:categories))
+ORDER BY memory
+
+-- name: labelled
+SELECT DISTINCT memory FROM labelled WHERE label IN (SELECT value FROM json_each(:labels)) ORDER BY memory
 
 -- name: lasting
 SELECT memory

@@ -17,15 +17,36 @@ from commonplace.domain.credential import Credential, User
 from commonplace.domain.errors import NotFound
 from commonplace.domain.event import Event, Session
 from commonplace.domain.filter import Filter
-from commonplace.domain.identifiers import MemoryId, UserId
+from commonplace.domain.identifiers import CredentialId, MemoryId, UserId
 from commonplace.domain.memory import Memory, Version
 from commonplace.language.terms import Term
-from commonplace.ports import CollectionReading, Facts, LexicalHits, LinkReading, Page, PathReading, Scan, Statistics
+from commonplace.ports import (
+    AttendanceReading,
+    CollectionReading,
+    DoingReading,
+    Facts,
+    LabelReading,
+    LexicalHits,
+    LinkReading,
+    Page,
+    PathReading,
+    Scan,
+    Statistics,
+    TeamReading,
+    TodoReading,
+    WatchReading,
+)
 from commonplace.storage.sqlite import rows
+from commonplace.storage.sqlite.attendance import SqliteAttendanceReading
 from commonplace.storage.sqlite.collections import SqliteCollectionReading
+from commonplace.storage.sqlite.doings import SqliteDoingReading
+from commonplace.storage.sqlite.labels import SqliteLabelReading
 from commonplace.storage.sqlite.links import SqliteLinkReading
 from commonplace.storage.sqlite.paths import SqlitePathReading
 from commonplace.storage.sqlite.statements import Statements
+from commonplace.storage.sqlite.teams import SqliteTeamReading
+from commonplace.storage.sqlite.todos import SqliteTodoReading
+from commonplace.storage.sqlite.watches import SqliteWatchReading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,6 +86,30 @@ class SqliteReading(Statements):
     def links(self) -> LinkReading:
         return SqliteLinkReading(self._connection)
 
+    @property
+    def teams(self) -> TeamReading:
+        return SqliteTeamReading(self._connection)
+
+    @property
+    def labels(self) -> LabelReading:
+        return SqliteLabelReading(self._connection)
+
+    @property
+    def todos(self) -> TodoReading:
+        return SqliteTodoReading(self._connection)
+
+    @property
+    def watches(self) -> WatchReading:
+        return SqliteWatchReading(self._connection)
+
+    @property
+    def attendance(self) -> AttendanceReading:
+        return SqliteAttendanceReading(self._connection)
+
+    @property
+    def doings(self) -> DoingReading:
+        return SqliteDoingReading(self._connection)
+
     # Who
 
     def holdings(self, user: UserId) -> Sequence[Holding]:
@@ -86,6 +131,10 @@ class SqliteReading(Statements):
 
     def credential_by_hash(self, key_hash: str) -> Credential | None:
         row = self._one("credential_by_hash", hash=key_hash)
+        return rows.credential(row) if row else None
+
+    def credential(self, credential: CredentialId) -> Credential | None:
+        row = self._one("credential_by_id", id=credential)
         return rows.credential(row) if row else None
 
     def credentials(self) -> Sequence[Credential]:
@@ -307,9 +356,19 @@ class SqliteReading(Statements):
             importance_min=among.importance_min,
             importance_max=among.importance_max,
             categories=[code(category) for category in among.categories],
+            categorised=self._categorised(among),
             ephemeral=among.ephemeral,
             numbers=self._numbers(among),
         )
+
+    def _categorised(self, among: Filter) -> NDArray[np.int64] | None:
+        """Those that have one of the categories beside their first."""
+        import numpy as np
+
+        if not among.categories:
+            return None
+        found = self._all("categorised", categories=rows.as_json(among.categories))
+        return np.fromiter((row[0] for row in found), np.int64, len(found)) if found else None
 
     def _numbers(self, among: Filter) -> NDArray[np.int64] | None:
         import numpy as np
@@ -318,6 +377,8 @@ class SqliteReading(Statements):
         chosen = []
         if among.tags:
             chosen.append(self._all("tagged", tags=bindings["tags"]))
+        if among.labels:
+            chosen.append(self._all("labelled", labels=bindings["labels"]))
         if among.ttl_over is not None or among.ttl_upto is not None:
             chosen.append(self._all("lasting", ttl_over=bindings["ttl_over"], ttl_upto=bindings["ttl_upto"]))
         sets = [np.fromiter((row[0] for row in found), np.int64, len(found)) for found in chosen]

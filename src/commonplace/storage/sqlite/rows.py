@@ -104,7 +104,8 @@ def user(row: Row) -> User:
 def credential(row: Row) -> Credential:
     permissions = frozenset(map(Permission, row[4].split(",")))
     ends = (maybe_moment(row[6]), maybe_moment(row[7]))
-    return Credential(row[0], row[1], row[2], row[3], permissions, moment(row[5]), *ends)
+    opens = None if row[9] is None else tuple(json.loads(row[9]))
+    return Credential(row[0], row[1], row[2], row[3], permissions, moment(row[5]), *ends, row[8], opens)
 
 
 def event(row: Row) -> Event:
@@ -150,4 +151,5 @@ def filter_bindings(among: Filter) -> Mapping[str, Any]:
         "ttl_upto": None if among.ttl_upto is None else int(among.ttl_upto * 1_000_000),
         "categories": as_json(among.categories) if among.categories else None,
         "tags": as_json(among.tags) if among.tags else None,
+        "labels": as_json(among.labels) if among.labels else None,
     }

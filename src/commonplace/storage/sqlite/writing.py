@@ -11,15 +11,32 @@ from commonplace.domain.access import Right
 from commonplace.domain.chain import Block, erasure_seal
 from commonplace.domain.credential import Credential, User
 from commonplace.domain.errors import Conflict, EmbeddingFailed
-from commonplace.domain.event import Happening
+from commonplace.domain.event import CHANGES, Happening
 from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 from commonplace.domain.memory import Author, Change, Ephemeral, Memory
-from commonplace.ports import CollectionWriting, LinkWriting, PathWriting, Prints
+from commonplace.ports import (
+    AttendanceWriting,
+    CollectionWriting,
+    DoingWriting,
+    LabelWriting,
+    LinkWriting,
+    PathWriting,
+    Prints,
+    TeamWriting,
+    TodoWriting,
+    WatchWriting,
+)
 from commonplace.storage.sqlite import rows
+from commonplace.storage.sqlite.attendance import SqliteAttendanceWriting
 from commonplace.storage.sqlite.collections import SqliteCollectionWriting
+from commonplace.storage.sqlite.doings import SqliteDoingWriting
+from commonplace.storage.sqlite.labels import SqliteLabelWriting
 from commonplace.storage.sqlite.links import SqliteLinkWriting
 from commonplace.storage.sqlite.paths import SqlitePathWriting
 from commonplace.storage.sqlite.reading import SqliteReading
+from commonplace.storage.sqlite.teams import SqliteTeamWriting
+from commonplace.storage.sqlite.todos import SqliteTodoWriting
+from commonplace.storage.sqlite.watches import SqliteWatchWriting
 
 
 class SqliteTransaction(SqliteReading):
@@ -40,6 +57,30 @@ class SqliteTransaction(SqliteReading):
     def links(self) -> LinkWriting:
         return SqliteLinkWriting(self._connection)
 
+    @property
+    def teams(self) -> TeamWriting:
+        return SqliteTeamWriting(self._connection)
+
+    @property
+    def labels(self) -> LabelWriting:
+        return SqliteLabelWriting(self._connection)
+
+    @property
+    def todos(self) -> TodoWriting:
+        return SqliteTodoWriting(self._connection)
+
+    @property
+    def watches(self) -> WatchWriting:
+        return SqliteWatchWriting(self._connection)
+
+    @property
+    def attendance(self) -> AttendanceWriting:
+        return SqliteAttendanceWriting(self._connection)
+
+    @property
+    def doings(self) -> DoingWriting:
+        return SqliteDoingWriting(self._connection)
+
     # Who
 
     def add_user(self, user: User) -> None:
@@ -56,17 +97,43 @@ class SqliteTransaction(SqliteReading):
             permissions=",".join(sorted(credential.permissions)),
             created_at=rows.micros(credential.created_at),
             expires_at=rows.maybe_micros(credential.expires_at),
+            kind=credential.kind,
+            collections=None if credential.collections is None else rows.as_json(credential.collections),
+        )
+
+    def change_credential(self, credential: Credential) -> None:
+        self._do(
+            "change_credential",
+            id=credential.id,
+            permissions=",".join(sorted(credential.permissions)),
+            collections=None if credential.collections is None else rows.as_json(credential.collections),
         )
 
     def revoke_credential(self, credential: CredentialId, at: datetime) -> None:
         self._do("revoke_credential", id=credential, at=rows.micros(at))
 
+    def remove_credential(self, credential: CredentialId) -> None:
+        self._do("remove_credential", id=credential)
+
     def add_collection(
-        self, collection: CollectionId, kind: str, domain: str, name: str, owner: UserId | None, at: datetime
+        self,
+        collection: CollectionId,
+        kind: str,
+        domain: str,
+        name: str,
+        owner: UserId | None,
+        at: datetime,
+        parent: int | None = None,
     ) -> int:
-        created_at = rows.micros(at)
         return self._returned(
-            "add_collection", id=collection, kind=kind, domain=domain, name=name, owner=owner, created_at=created_at
+            "add_collection",
+            id=collection,
+            kind=kind,
+            domain=domain,
+            name=name,
+            owner=owner,
+            created_at=rows.micros(at),
+            parent=parent,
         )
 
     def grant(self, user: UserId, collection: int, right: Right, by: UserId, at: datetime) -> None:
@@ -190,7 +257,19 @@ class SqliteTransaction(SqliteReading):
         )
 
     def record(self, happening: Happening) -> int:
-        return self._returned("record", **rows.happening_bindings(happening))
+        """With it the watches it concerns: later the memory may be gone, and nobody could tell."""
+        number = self._returned("record", **rows.happening_bindings(happening))
+        change = CHANGES.get(happening.kind)
+        if change:
+            self._do(
+                "notice",
+                event=number,
+                change=change,
+                memory=happening.memory_number,
+                collection=happening.collection,
+                leaving=happening.detail.get("to", happening.collection) != happening.collection,
+            )
+        return number
 
     def count_uses(self, numbers: Mapping[int, int], at: datetime) -> None:
         for number, count in sorted(numbers.items()):

@@ -47,6 +47,8 @@ class Conditions:
     importance_min: float | None = None
     importance_max: float | None = None
     categories: Sequence[int] = ()
+    categorised: NDArray[np.int64] | None = None
+    """Those that pass for one of the categories by what the store knows of them."""
     ephemeral: bool | None = None
     numbers: NDArray[np.int64] | None = None
     """Only these, where a condition had to be answered by the store; sorted."""
@@ -196,7 +198,10 @@ class Index:
             if high is not None:
                 passed &= memories[column] <= np.asarray(high, memories[column].dtype)
         if conditions.categories:
-            passed &= np.isin(memories["category"], np.asarray(conditions.categories, np.int64))
+            chosen = np.isin(memories["category"], np.asarray(conditions.categories, np.int64))
+            if conditions.categorised is not None:
+                chosen |= np.isin(memories["number"], conditions.categorised)
+            passed &= chosen
         if conditions.ephemeral is not None:
             passed &= (memories["ends"] != NEVER) == conditions.ephemeral
         if conditions.numbers is not None:

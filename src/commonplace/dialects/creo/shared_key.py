@@ -1,0 +1,1 @@
+"""Domain Shared Key管理."""

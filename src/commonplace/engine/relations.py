@@ -1,0 +1,15 @@
+"""The verbs on provenance and relations between memories."""
+
+from __future__ import annotations
+
+from commonplace.engine.memories import Memories
+from commonplace.ports import Clock, Store
+
+
+class Relations:
+    """The verbs on provenance and relations between memories."""
+
+    def __init__(self, store: Store, memories: Memories, clock: Clock) -> None:
+        self._store = store
+        self._memories = memories
+        self._clock = clock

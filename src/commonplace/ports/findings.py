@@ -1,0 +1,78 @@
+"""What reads of the store give, beside the domain's own values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from commonplace.domain.memory import Memory
+
+if TYPE_CHECKING:
+    from commonplace.ports.models import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class Prints:
+    """What is derived from a text and written with it."""
+
+    terms: Sequence[str]
+    vectors: Vectors | None
+    fingerprint: str
+    unembedded: str = ""
+    """Why the vectors are missing or not whole; empty when they are complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalHits:
+    """What full text found: BM25 by memory number, and how much the query asked for."""
+
+    scores: Mapping[int, float]
+    asked: float
+
+
+class Facts(NamedTuple):
+    """What ranking needs to know of a memory, without its text."""
+
+    importance: float
+    created: float
+    """Seconds since 1970: hundreds of these are made for a search, and dates are slow."""
+    uses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A bounded part of a listing, with the size of the whole."""
+
+    memories: tuple[Memory, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The store in figures."""
+
+    memories: int
+    ephemeral: int
+    blocks: int
+    unembedded: int
+    unembedded_reason: str
+    cached: int
+    events: int
+    bytes: int
+
+
+class Scan(Protocol):
+    """One comparison of a query vector with all vectors that a filter lets through."""
+
+    def best(self, limit: int) -> Mapping[int, float]:
+        """The nearest memories and their exact cosines, by the best of each one's parts."""
+        ...
+
+    def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        """The cosines of these memories, as far as they have vectors and pass the filter."""
+        ...
+
+    def whole(self, numbers: Iterable[int]) -> Mapping[int, float]:
+        """The same for their texts as a whole, where these have more than one part."""
+        ...

@@ -1,0 +1,39 @@
+"""What leads from one memory to another, in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from commonplace.domain.filter import Filter
+from commonplace.domain.identifiers import MemoryId, UserId
+from commonplace.domain.link import Link, LinkKind, Tie
+
+
+class LinkReading(Protocol):
+    """What leads from one memory to another."""
+
+    def of(self, memory: MemoryId) -> Sequence[Link]: ...
+    def near(self, number: int, among: Filter, limit: int) -> Sequence[Tie]:
+        """The strongest ties of a memory to others that may be seen."""
+        ...
+
+    def among(self, numbers: Iterable[int], limit: int) -> Sequence[Link]: ...
+    def counts(self, collections: frozenset[int]) -> Mapping[str, int]: ...
+    def latest_by(
+        self, user: UserId, since: datetime, until: datetime, among: Filter, limit: int
+    ) -> Sequence[tuple[int, datetime]]: ...
+
+
+class LinkWriting(LinkReading, Protocol):
+    """The same, to be changed."""
+
+    def add(self, link: Link) -> None: ...
+    def keep(self, link: Link) -> None:
+        """As add, but one that is there already stays as it is."""
+        ...
+
+    def remove(self, source: MemoryId, target: MemoryId, kind: LinkKind | None) -> int: ...
+    def strengthen(self, one: int, other: int, share: float, at: datetime) -> None: ...
+    def drop_faded(self, least: float, before: datetime) -> int: ...

@@ -1,0 +1,1 @@
+-- Who did what, beside the events of memories.

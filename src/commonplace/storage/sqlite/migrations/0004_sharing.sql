@@ -1,0 +1,42 @@
+-- Trees of collections, teams, and keys that open only a part.
+
+CREATE TABLE teams (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL DEFAULT '',
+    created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE team_members (
+    team TEXT NOT NULL REFERENCES teams (id) ON DELETE CASCADE,
+    user TEXT NOT NULL REFERENCES users (id),
+    role TEXT NOT NULL CHECK (role IN ('owner', 'admin', 'member')),
+    invited_by TEXT NOT NULL DEFAULT '',
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (team, user)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX team_members_by_user ON team_members (user);
+
+-- Who may join a collection of his own accord.
+CREATE TABLE invitations (
+    collection INTEGER NOT NULL REFERENCES collections (number) ON DELETE CASCADE,
+    subject_kind TEXT NOT NULL CHECK (subject_kind IN ('user', 'team')),
+    subject TEXT NOT NULL,
+    invited_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (collection, subject_kind, subject)
+) STRICT, WITHOUT ROWID;
+
+-- Where a memory lived before it was lent to a collection that ends.
+CREATE TABLE loans (
+    memory INTEGER PRIMARY KEY REFERENCES memories (number) ON DELETE CASCADE,
+    home INTEGER NOT NULL REFERENCES collections (number) ON DELETE CASCADE
+) STRICT;
+
+-- What a key opens: nothing but these collections and what is below them; NULL for all that its user may reach.
+ALTER TABLE credentials ADD COLUMN kind TEXT NOT NULL DEFAULT 'key';
+ALTER TABLE credentials ADD COLUMN collections TEXT;
+
+CREATE INDEX credentials_by_user ON credentials (user);
+CREATE INDEX collections_by_kind ON collections (kind, number);

@@ -1,0 +1,1 @@
+-- Teams, their members, what was shared with them, and invitations.
