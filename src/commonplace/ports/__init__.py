@@ -10,6 +10,7 @@ from commonplace.ports.labels import LabelReading, LabelWriting
 from commonplace.ports.links import LinkReading, LinkWriting
 from commonplace.ports.models import Clock, Embedder, Summariser
 from commonplace.ports.paths import PathReading, PathWriting
+from commonplace.ports.spaces import SpaceReading, SpaceWriting
 from commonplace.ports.store import Reading, Store, Transaction, Vault
 from commonplace.ports.teams import TeamReading, TeamWriting
 from commonplace.ports.todos import TodoReading, TodoWriting
@@ -40,6 +41,8 @@ __all__ = [
     "Reading",
     "Scan",
     "Slice",
+    "SpaceReading",
+    "SpaceWriting",
     "Statistics",
     "Store",
     "Summariser",

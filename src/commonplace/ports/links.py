@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from commonplace.domain.annotation import Remark
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId, UserId
 from commonplace.domain.link import Link, LinkKind, Tie
+from commonplace.domain.relation import Edge
 
 
 class LinkReading(Protocol):
@@ -20,6 +22,20 @@ class LinkReading(Protocol):
         ...
 
     def among(self, numbers: Iterable[int], limit: int) -> Sequence[Link]: ...
+    def touching(self, numbers: Iterable[int], kinds: Sequence[LinkKind], among: Filter, limit: int) -> Sequence[Edge]:
+        """The links of these memories, which may be seen, to others that may be seen."""
+        ...
+
+    def linked(
+        self, collections: Iterable[int], kinds: Sequence[LinkKind], among: Filter, limit: int
+    ) -> Sequence[int]:
+        """The memories in these collections with a link to another that may be seen, the newest first."""
+        ...
+
+    def remarks(self, number: int, among: Filter, limit: int) -> Sequence[Remark]:
+        """What annotates a memory, what annotates that, and so on, the oldest first."""
+        ...
+
     def counts(self, collections: frozenset[int]) -> Mapping[str, int]: ...
     def latest_by(
         self, user: UserId, since: datetime, until: datetime, among: Filter, limit: int

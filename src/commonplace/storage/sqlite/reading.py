@@ -21,32 +21,14 @@ from commonplace.domain.identifiers import CredentialId, MemoryId, UserId
 from commonplace.domain.memory import Memory, Version
 from commonplace.language.terms import Term
 from commonplace.ports import (
-    AttendanceReading,
-    CollectionReading,
-    DoingReading,
     Facts,
-    LabelReading,
     LexicalHits,
-    LinkReading,
     Page,
-    PathReading,
     Scan,
     Statistics,
-    TeamReading,
-    TodoReading,
-    WatchReading,
 )
 from commonplace.storage.sqlite import rows
-from commonplace.storage.sqlite.attendance import SqliteAttendanceReading
-from commonplace.storage.sqlite.collections import SqliteCollectionReading
-from commonplace.storage.sqlite.doings import SqliteDoingReading
-from commonplace.storage.sqlite.labels import SqliteLabelReading
-from commonplace.storage.sqlite.links import SqliteLinkReading
-from commonplace.storage.sqlite.paths import SqlitePathReading
-from commonplace.storage.sqlite.statements import Statements
-from commonplace.storage.sqlite.teams import SqliteTeamReading
-from commonplace.storage.sqlite.todos import SqliteTodoReading
-from commonplace.storage.sqlite.watches import SqliteWatchReading
+from commonplace.storage.sqlite.parts import ReadingParts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +44,7 @@ _GLANCE = 4
 _NO_LIMIT = -1
 
 
-class SqliteReading(Statements):
+class SqliteReading(ReadingParts):
     """The Reading port over one connection, inside one transaction."""
 
     def __init__(
@@ -73,42 +55,6 @@ class SqliteReading(Statements):
         self._path = path
         self._fingerprint = fingerprint
         self._passed: tuple[tuple[Filter, int, int], NDArray[np.bool_]] | None = None
-
-    @property
-    def paths(self) -> PathReading:
-        return SqlitePathReading(self._connection)
-
-    @property
-    def collections(self) -> CollectionReading:
-        return SqliteCollectionReading(self._connection)
-
-    @property
-    def links(self) -> LinkReading:
-        return SqliteLinkReading(self._connection)
-
-    @property
-    def teams(self) -> TeamReading:
-        return SqliteTeamReading(self._connection)
-
-    @property
-    def labels(self) -> LabelReading:
-        return SqliteLabelReading(self._connection)
-
-    @property
-    def todos(self) -> TodoReading:
-        return SqliteTodoReading(self._connection)
-
-    @property
-    def watches(self) -> WatchReading:
-        return SqliteWatchReading(self._connection)
-
-    @property
-    def attendance(self) -> AttendanceReading:
-        return SqliteAttendanceReading(self._connection)
-
-    @property
-    def doings(self) -> DoingReading:
-        return SqliteDoingReading(self._connection)
 
     # Who
 
@@ -162,6 +108,11 @@ class SqliteReading(Statements):
             return Page(tuple(self.memories(chosen, among)), len(newest))
         found = self._all("page", limit=limit, offset=offset, **rows.filter_bindings(among))
         return Page(tuple(rows.memory(row) for row in found), self.count(among))
+
+    def latest(self, among: Filter, limit: int, by: UserId | None = None) -> Sequence[Memory]:
+        bindings = rows.filter_bindings(among)
+        found = self._all("latest", limit=limit, glance=limit + _GLANCE, author=by, **bindings)
+        return [rows.memory(row) for row in found]
 
     def count(self, among: Filter) -> int:
         newest = self._newest(among)
@@ -379,6 +330,9 @@ class SqliteReading(Statements):
             chosen.append(self._all("tagged", tags=bindings["tags"]))
         if among.labels:
             chosen.append(self._all("labelled", labels=bindings["labels"]))
+        if among.metadata:
+            wanted = {name: bindings[name] for name in ("collections", "categories", "metadata")}
+            chosen.append(self._all("described", **wanted))
         if among.ttl_over is not None or among.ttl_upto is not None:
             chosen.append(self._all("lasting", ttl_over=bindings["ttl_over"], ttl_upto=bindings["ttl_upto"]))
         sets = [np.fromiter((row[0] for row in found), np.int64, len(found)) for found in chosen]

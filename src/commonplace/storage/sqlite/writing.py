@@ -15,71 +15,18 @@ from commonplace.domain.event import CHANGES, Happening
 from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 from commonplace.domain.memory import Author, Change, Ephemeral, Memory
 from commonplace.ports import (
-    AttendanceWriting,
-    CollectionWriting,
-    DoingWriting,
-    LabelWriting,
-    LinkWriting,
-    PathWriting,
     Prints,
-    TeamWriting,
-    TodoWriting,
-    WatchWriting,
 )
 from commonplace.storage.sqlite import rows
-from commonplace.storage.sqlite.attendance import SqliteAttendanceWriting
-from commonplace.storage.sqlite.collections import SqliteCollectionWriting
-from commonplace.storage.sqlite.doings import SqliteDoingWriting
-from commonplace.storage.sqlite.labels import SqliteLabelWriting
-from commonplace.storage.sqlite.links import SqliteLinkWriting
-from commonplace.storage.sqlite.paths import SqlitePathWriting
+from commonplace.storage.sqlite.parts import WritingParts
 from commonplace.storage.sqlite.reading import SqliteReading
-from commonplace.storage.sqlite.teams import SqliteTeamWriting
-from commonplace.storage.sqlite.todos import SqliteTodoWriting
-from commonplace.storage.sqlite.watches import SqliteWatchWriting
 
 
-class SqliteTransaction(SqliteReading):
+class SqliteTransaction(WritingParts, SqliteReading):
     """The Transaction port, on the writer's connection."""
 
     erased = False
     """Whether something was deleted since the log was last emptied."""
-
-    @property
-    def paths(self) -> PathWriting:
-        return SqlitePathWriting(self._connection)
-
-    @property
-    def collections(self) -> CollectionWriting:
-        return SqliteCollectionWriting(self._connection)
-
-    @property
-    def links(self) -> LinkWriting:
-        return SqliteLinkWriting(self._connection)
-
-    @property
-    def teams(self) -> TeamWriting:
-        return SqliteTeamWriting(self._connection)
-
-    @property
-    def labels(self) -> LabelWriting:
-        return SqliteLabelWriting(self._connection)
-
-    @property
-    def todos(self) -> TodoWriting:
-        return SqliteTodoWriting(self._connection)
-
-    @property
-    def watches(self) -> WatchWriting:
-        return SqliteWatchWriting(self._connection)
-
-    @property
-    def attendance(self) -> AttendanceWriting:
-        return SqliteAttendanceWriting(self._connection)
-
-    @property
-    def doings(self) -> DoingWriting:
-        return SqliteDoingWriting(self._connection)
 
     # Who
 
