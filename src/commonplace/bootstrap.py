@@ -14,11 +14,13 @@ from commonplace import plugins
 from commonplace.dialects._dialect import Dialect
 from commonplace.domain.arrival import Arrival
 from commonplace.domain.errors import Invalid
-from commonplace.engine import Engine, assemble
+from commonplace.engine import Engine, Outside, assemble
 from commonplace.engine.backups import Rhythm
 from commonplace.models.sentences import SentenceSummariser
 from commonplace.models.use import UniversalSentenceEncoder
 from commonplace.ports import Clock, Embedder, Store, Summariser
+from commonplace.ports.completions import Completer
+from commonplace.ports.files import Files
 from commonplace.settings import EMBEDDERS, Settings
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
@@ -26,7 +28,7 @@ from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 if TYPE_CHECKING:
     from commonplace.storage.sqlite.rekeying import Rekeyed
 
-DIALECTS = ("creo", "assoc", "greeum", "nocturne")
+DIALECTS = ("creo", "assoc", "greeum", "nocturne", "live")
 """Those that come with the house; packages may add others."""
 
 _OPENAI_URL = "https://api.openai.com/v1"
@@ -120,6 +122,42 @@ def build(
         settings.owner_key,
         vault=SqliteVault(settings.folder, settings.backup_folder, key),
         rhythm=rhythm,
+        outside=outside(settings),
+    )
+
+
+def outside(settings: Settings) -> Outside:
+    """What spaces use beside the store. Nothing is written to a folder in the clear where the store is encrypted."""
+    files = None
+    if settings.spaces != "none" and (settings.spaces or not encryption_key(settings)):
+        files = space_files(settings, settings.spaces)
+    return Outside(files, completer(settings), timedelta(seconds=settings.consolidation_timeout))
+
+
+def space_files(settings: Settings, location: str) -> Files:
+    from commonplace.storage.files import Connection, files_at
+
+    connection = Connection(
+        endpoint=settings.s3_endpoint,
+        region=settings.s3_region or "us-east-1",
+        access_key=settings.s3_access_key,
+        secret_key=settings.s3_secret_key,
+    )
+    return files_at(location, settings.folder / "spaces", connection)
+
+
+def completer(settings: Settings) -> Completer | None:
+    """The model that consolidates; None where none is set."""
+    if not settings.model:
+        return None
+    from commonplace.models.completions import ChatCompletions
+
+    return ChatCompletions(
+        url=settings.model_url,
+        model=settings.model,
+        key=settings.model_key,
+        timeout=settings.consolidation_timeout,
+        max_tokens=settings.model_tokens,
     )
 
 

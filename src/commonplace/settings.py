@@ -20,6 +20,16 @@ _BORROWED = {
     "embedder_key": "OPENAI_API_KEY",
     "core_memory_uris": "CORE_MEMORY_URIS",
     "valid_domains": "VALID_DOMAINS",
+    "owner_key": "ADMIN_BOOTSTRAP_KEY",
+    "s3_endpoint": "S3_ENDPOINT_URL",
+    "s3_region": "S3_REGION_NAME",
+    "s3_access_key": "S3_ACCESS_KEY_ID",
+    "s3_secret_key": "S3_SECRET_ACCESS_KEY",
+    "model": "LLMAAS_MODEL",
+    "model_url": "LLMAAS_API_URL",
+    "model_key": "LLMAAS_API_KEY",
+    "model_tokens": "LLMAAS_MAX_TOKENS",
+    "consolidation_timeout": "CONSOLIDATION_TIMEOUT",
 }
 """Variables that users of other programs have set already; our own names come first."""
 TRANSPORTS = ("stdio", "http", "sse")
@@ -120,6 +130,21 @@ class Settings:
     backup_daily: bool = _setting(True, "back up once a day by itself: yes or no", metavar="yes|no")
     backup_hour: int = _setting(3, "the hour from which the backup of a day is due", metavar="H")
     backup_keep_days: int = _setting(7, "days to keep the backups that were made by themselves", metavar="N")
+    spaces: str = _setting(
+        "",
+        "where the files of spaces are: a folder, s3://BUCKET/PREFIX, or none (default: spaces in the data folder; "
+        "none where the store is encrypted)",
+        metavar="PLACE",
+    )
+    s3_endpoint: str = _setting("", "the address of an S3 service other than Amazon's", metavar="URL")
+    s3_region: str = _setting("", "the region of the bucket", metavar="NAME")
+    s3_access_key: str = _setting("", "the access key for the bucket", secret=True)
+    s3_secret_key: str = _setting("", "the secret key for the bucket", secret=True)
+    model: str = _setting("", "the model that consolidates spaces (default: the client's, else none)", metavar="NAME")
+    model_url: str = _setting("", "its OpenAI-compatible endpoint, up to /v1", metavar="URL")
+    model_key: str = _setting("", "the key for that endpoint", secret=True)
+    model_tokens: int = _setting(0, "the longest answer to ask it for, in tokens; 0: its own limit", metavar="N")
+    consolidation_timeout: float = _setting(600.0, "seconds that a consolidation may wait for a model", metavar="S")
     read_only: bool = _setting(False, "offer only the tools that read")
     tools: tuple[str, ...] = _setting((), "offer only these tools", metavar="NAMES")
     exclude_tools: tuple[str, ...] = _setting((), "offer all tools but these", metavar="NAMES")
@@ -275,6 +300,10 @@ def _checked(settings: Settings) -> Settings:
 def _check_keeping(settings: Settings) -> None:
     _in_range("backup_hour", settings.backup_hour, 0, 23)
     _in_range("backup_keep_days", settings.backup_keep_days, 1, 36_500)
+    _in_range("consolidation_timeout", settings.consolidation_timeout, 1, 86_400)
+    _in_range("model_tokens", settings.model_tokens, 0, 10_000_000)
+    if bool(settings.model) != bool(settings.model_url):
+        raise Invalid("model", "needs --model-url, and that needs --model: which model, and where it is asked")
     if settings.encryption_key and settings.encryption_key_file:
         raise Invalid("encryption-key-file", "the key itself is set as well; choose one of the two")
 

@@ -12,10 +12,11 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_ori
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from commonplace.domain.access import Actor, Permission
+from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import CommonplaceError, Invalid
 from commonplace.domain.event import Event
 from commonplace.engine import Engine
+from commonplace.ports.completions import Completer
 from commonplace.settings import Settings
 
 T = TypeVar("T")
@@ -42,10 +43,20 @@ class Act(StrEnum):
     SERVES = "serves"
     """Several actions under one name: each asks for what it needs."""
     GOVERNS = "governs"
+    TELLS = "tells"
+    """Says something to anyone, even to strangers."""
 
     @property
     def needs(self) -> Permission:
         return _NEEDED.get(self, Permission.WRITE)
+
+    def require(self, actor: Actor) -> None:
+        """Refuse who may not use it."""
+        if self is not Act.TELLS:
+            require(actor, self.needs)
+
+    def allows(self, actor: Actor) -> bool:
+        return self is Act.TELLS or self.needs in actor.permissions
 
     @property
     def changes(self) -> bool:
@@ -53,7 +64,7 @@ class Act(StrEnum):
         return self in (Act.WRITES, Act.DESTROYS)
 
 
-_NEEDED = {Act.READS: Permission.READ, Act.SERVES: Permission.READ, Act.GOVERNS: Permission.ADMIN}
+_NEEDED = {Act.TELLS: Permission.READ, Act.READS: Permission.READ, Act.SERVES: Permission.READ, Act.GOVERNS: Permission.ADMIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,10 @@ class Call:
     progress: Progress
     shown: bool = True
     """Whether the caller gets to see the answer; not where only leave to read is asked for."""
+    client: str = ""
+    """What the caller's program calls itself."""
+    model: Completer | None = None
+    """The caller's own model, where it lends it."""
 
 
 class Prose(str):
@@ -238,6 +253,10 @@ class Shelf(Protocol):
         ...
 
 
+def _pass_over(call: Call) -> None:
+    """For dialects that need not know."""
+
+
 async def _touches_nothing(call: Call, event: Event) -> Iterable[str]:
     return ()
 
@@ -256,6 +275,10 @@ class Dialect:
     tools: dict[str, Tool] = field(default_factory=dict)
     resources: list[Resource] = field(default_factory=list)
     shelf: Shelf | None = None
+    greeting: Callable[[Call], Awaitable[str]] | None = None
+    """The instructions as this caller is to read them at this moment; without it, everyone reads the same."""
+    heard: Callable[[Call], None] = _pass_over
+    """Told of every call before it is answered; it must not take any time."""
     apps: dict[str, str] = field(default_factory=dict)
     """The address of the page that shows a tool's answer, by the tool's name."""
 
@@ -273,6 +296,14 @@ class Dialect:
 
     def governs(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         return self._tool(Act.GOVERNS, function)
+
+    def tells(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        return self._tool(Act.TELLS, function)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether strangers have something to ask here."""
+        return any(tool.act is Act.TELLS for tool in self.tools.values())
 
     def _tool(self, act: Act, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         answers = get_type_hints(function).get("return")
@@ -349,5 +380,13 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
 def _without_titles(value: Any) -> Any:
     if isinstance(value, dict):
         # A property may be called `title`: only a title that is a plain string is pydantic's.
-        return {k: _without_titles(v) for k, v in value.items() if not (k == "title" and isinstance(v, str))}
+        return {_key(k, v): _without_titles(v) for k, v in value.items() if not (k == "title" and isinstance(v, str))}
     return [_without_titles(one) for one in value] if isinstance(value, list) else value
+
+
+def _key(name: str, value: Any) -> str:
+    """Bounds behind a validator of our own are left in pydantic's words: JSON schema has others for them."""
+    return _BOUNDS.get(name, name) if isinstance(value, int | float) else name
+
+
+_BOUNDS = {"ge": "minimum", "le": "maximum"}

@@ -64,6 +64,10 @@ class Actor:
         return Author(self.user, self.credential, self.session, self.tool)
 
 
+STRANGER = Actor(UserId(""), "stranger", frozenset(), ZoneInfo("UTC"), limited_to=frozenset())
+"""Who has shown nothing, and may do nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Holding:
     """A collection as it stands to one user."""
@@ -73,6 +77,8 @@ class Holding:
     domain: str
     owner: UserId | None
     granted: Right | None
+    ends_at: datetime | None = None
+    """From then on it is no longer held."""
 
 
 def require(actor: Actor, permission: Permission) -> None:
@@ -87,9 +93,16 @@ def require_whole(actor: Actor) -> None:
         raise Forbidden("account", actor.tool or "this")
 
 
-def reach(actor: Actor, right: Right, holdings: Iterable[Holding]) -> frozenset[int]:
-    """The collections on which the actor has the right. What is not allowed here is denied."""
-    return frozenset(h.number for h in holdings if _allowed(actor, right, h))
+def reach(actor: Actor, right: Right, holdings: Iterable[Holding], now: datetime | None = None) -> frozenset[int]:
+    """The collections on which the actor has the right. What is not allowed here is denied.
+
+    Without the time, what ends some day counts as ended.
+    """
+    return frozenset(h.number for h in holdings if _lasts(h, now) and _allowed(actor, right, h))
+
+
+def _lasts(holding: Holding, now: datetime | None) -> bool:
+    return holding.ends_at is None or (now is not None and now < holding.ends_at)
 
 
 def _allowed(actor: Actor, right: Right, holding: Holding) -> bool:

@@ -33,6 +33,8 @@ class Kind(StrEnum):
     """A node of a tree."""
     CONTEXT = "context"
     """A place where several work together for a while."""
+    SHELF = "shelf"
+    """What one author has lent to a context: it lies below it and is his own."""
     SPACE = "space"
     SPACES = "spaces"
     """The root of all spaces."""

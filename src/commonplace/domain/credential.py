@@ -10,6 +10,7 @@ from commonplace.domain.access import Permission
 from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 
 KEY_PREFIX = "cp_"
+TOKEN_PREFIX = "lm_"  # noqa: S105  (how it begins is no secret)
 KEY_BYTES = 32
 
 
@@ -44,9 +45,9 @@ class Credential:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
-def new_key(randomness: bytes) -> str:
+def new_key(randomness: bytes, prefix: str = KEY_PREFIX) -> str:
     """A key to hand out."""
-    return KEY_PREFIX + urlsafe_b64encode(randomness).decode().rstrip("=")
+    return prefix + urlsafe_b64encode(randomness).decode().rstrip("=")
 
 
 def key_hash(key: str) -> str:

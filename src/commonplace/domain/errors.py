@@ -332,3 +332,81 @@ class BackupBroken(StoreFailed):
     @property
     def remedy(self) -> str:
         return "use another one (`commonplace backups`) and look at the disk it is on; the store was not changed"
+
+
+@dataclass(eq=False)
+class FilesFailed(CommonplaceError):
+    """The folder or bucket where files are kept could not do its work; no file is half written."""
+
+    location: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        return f"the files at {self.location} failed: {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        return "see that the place can be reached and written with the credentials that are set, then repeat"
+
+
+@dataclass(eq=False)
+class PlanRefused(CommonplaceError):
+    """What was proposed for a bank may not be written: why, so that the proposer can do better."""
+
+    reason: str
+
+    @property
+    def message(self) -> str:
+        return f"the plan for the bank was refused: {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        return "consolidate again; notes and bank are as they were"
+
+
+@dataclass(eq=False)
+class ModelFailed(CommonplaceError):
+    """A language model did not answer, or not with anything that can be used."""
+
+    model: str
+    reason: str
+
+    @property
+    def message(self) -> str:
+        return f"the model {self.model} failed: {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        return "see that its endpoint is up and the settings name it rightly, then repeat; nothing was changed"
+
+
+@dataclass(eq=False)
+class SpaceForbidden(Forbidden):
+    """A credential that opens some spaces, and another one is named: whether there is such a space is not told."""
+
+    space: str = ""
+
+    @property
+    def message(self) -> str:
+        return f"this credential does not open the space {self.space!r}"
+
+    @property
+    def remedy(self) -> str:
+        return "ask an administrator to add the space to it"
+
+
+@dataclass(eq=False)
+class Busy(CommonplaceError):
+    """Something that happens once at a time is happening already."""
+
+    what: str
+    name: str
+
+    @property
+    def message(self) -> str:
+        return f"{self.what} of {self.name!r} is under way already"
+
+    @property
+    def remedy(self) -> str:
+        return "wait for its end and repeat"

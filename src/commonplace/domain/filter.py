@@ -17,6 +17,8 @@ class Filter:
     tags: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
+    """Texts that must stand in the metadata, each under its name."""
     ephemeral: bool | None = None
     ttl_over: float | None = None
     ttl_upto: float | None = None

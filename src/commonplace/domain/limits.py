@@ -1,9 +1,11 @@
 """What a value must be to be kept. Each function gives the value in its kept form or raises Invalid."""
 
+import json
 import math
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import (
@@ -17,6 +19,9 @@ from commonplace.domain.memory import (
 from commonplace.domain.unicode import normalised
 
 MAX_QUERY_CHARS = 20_000
+MAX_METADATA_BYTES = 64 * 1024
+MAX_METADATA_DEPTH = 16
+_LARGEST_WHOLE = 2**63
 
 
 def text(field: str, value: str) -> str:
@@ -94,6 +99,33 @@ def ttl(value: timedelta, field: str = "ttl") -> timedelta:
         least, most = int(SHORTEST_TTL.total_seconds()), int(LONGEST_TTL.total_seconds())
         raise Invalid(field, f"must be from {least} to {most} seconds")
     return value
+
+
+def metadata(value: Mapping[str, Any], field: str = "metadata") -> dict[str, Any]:
+    """An object as JSON has it, bounded: nothing in it that could not be stored, sent and read again."""
+    _check_part(field, value, MAX_METADATA_DEPTH)
+    size = len(json.dumps(value, ensure_ascii=False).encode())
+    if size > MAX_METADATA_BYTES:
+        raise Invalid(field, f"is {size} bytes long; at most {MAX_METADATA_BYTES} are allowed")
+    return dict(value)
+
+
+def _check_part(field: str, value: Any, depth: int) -> None:
+    if depth == 0:
+        raise Invalid(field, f"is nested more than {MAX_METADATA_DEPTH} deep")
+    if isinstance(value, str):
+        text(field, value)
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            text(field, str(key))
+            _check_part(field, one, depth - 1)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            _check_part(field, one, depth - 1)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise Invalid(field, "has a number that JSON cannot write")
+    elif isinstance(value, int) and abs(value) >= _LARGEST_WHOLE:
+        raise Invalid(field, "has a whole number of more than 64 bits; write it as text")
 
 
 def within(field: str, value: int, least: int, most: int) -> int:

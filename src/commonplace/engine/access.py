@@ -16,6 +16,8 @@ from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, Credentia
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 OWNER = "owner"
+SPACE = "space:"
+"""Before the name of a space in what a credential opens: one may be opened before it is there, and after it is back."""
 LOCAL = "local"
 """The credential of whoever can start a process on this machine: stdio and the command line."""
 
@@ -182,6 +184,10 @@ class Access:
         tx.add_collection(CollectionId(self._new_id(now)), "global", "global", "global", None, now)
         return self._enrol(tx, OWNER, "", now)
 
+    def enrol_in(self, tx: Transaction, name: str, now: datetime) -> User:
+        """A new user, as part of a larger change."""
+        return self._enrol(tx, name, "", now)
+
     def _enrol(self, tx: Transaction, name: str, zone: str, now: datetime) -> User:
         user = User(UserId(self._new_id(now)), name, zone, now)
         tx.add_user(user)
@@ -213,13 +219,13 @@ class Access:
 def readable(tx: Reading, actor: Actor, now: datetime) -> Filter:
     """What the actor may see, as the filter every read starts from."""
     require(actor, Permission.READ)
-    return Filter(reach(actor, Right.READ, tx.holdings(actor.user)), now)
+    return Filter(reach(actor, Right.READ, tx.holdings(actor.user), now), now)
 
 
 def changeable(tx: Reading, actor: Actor, now: datetime) -> Filter:
     """What the actor may change."""
     require(actor, Permission.WRITE)
-    return Filter(reach(actor, Right.WRITE, tx.holdings(actor.user)), now)
+    return Filter(reach(actor, Right.WRITE, tx.holdings(actor.user), now), now)
 
 
 def require_writable(tx: Reading, actor: Actor, collection: int, now: datetime) -> None:
@@ -229,11 +235,21 @@ def require_writable(tx: Reading, actor: Actor, collection: int, now: datetime) 
         raise Forbidden(f"{found.domain}:write" if found else "write", actor.tool)
 
 
+def own_labels(tx: Reading, actor: Actor, labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels that are the actor's own; those of others are as unknown as those that never were."""
+    for label in labels:
+        if tx.labels.get(actor.user, label) is None:
+            raise NotFound("label", label)
+    return labels
+
+
 def _opened(tx: Reading, credential: Credential) -> frozenset[CollectionId] | None:
     """What a limited credential opens at this moment: a collection that is put below one of its own comes along."""
     if credential.collections is None:
         return None
-    return frozenset(c.id for c in tx.collections.below(credential.collections))
+    named = [tx.spaces.named(one.removeprefix(SPACE)) for one in credential.collections if one.startswith(SPACE)]
+    opened = (*credential.collections, *(space.id for space in named if space))
+    return frozenset(c.id for c in tx.collections.below(opened))
 
 
 def _credentials(tx: Reading) -> list[Credential]:

@@ -66,7 +66,7 @@ class Collections:
         require(actor, Permission.WRITE)
         require_whole(actor)
         name = limits.label("name", name)
-        description = _description(description)
+        description = description_of(description)
 
         def work(tx: Transaction) -> Standing:
             now = self._clock.now()
@@ -87,7 +87,7 @@ class Collections:
         now = self._clock.now()
 
         def work(tx: Reading) -> list[Standing]:
-            within = reach(actor, Right.READ, tx.holdings(actor.user))
+            within = reach(actor, Right.READ, tx.holdings(actor.user), now)
             found = [c for c in tx.collections.among(kind.value, within) if not c.is_over(now)]
             sizes = tx.collections.sizes((c.number for c in found), now)
             return [_standing(tx, actor, c, sizes.get(c.number, 0)) for c in found]
@@ -119,7 +119,7 @@ class Collections:
         """A new name or description, given by anyone who may write there."""
         require(actor, Permission.WRITE)
         name = None if name is None else limits.label("name", name)
-        text = None if description is None else _description(description)
+        text = None if description is None else description_of(description)
 
         def work(tx: Transaction) -> Standing:
             found = self._held(tx, actor, kind, collection, Right.WRITE)
@@ -275,6 +275,12 @@ class Collections:
 
         return await self._store.write(work)
 
+    async def of_kind(self, kind: Kind, numbers: Iterable[int]) -> Mapping[int, CollectionId]:
+        """Which of the collections that memories lie in are of a kind; who sees a memory may know where it is."""
+        wanted = sorted(numbers)
+        found = await self._store.read(lambda tx: tx.collections.among(kind.value, wanted))
+        return {collection.number: collection.id for collection in found}
+
     async def everyones(self) -> CollectionId:
         """The collection that all may read."""
 
@@ -296,7 +302,7 @@ class Collections:
             require_writable(tx, actor, home, now)
             found = [self._memories.changing_in(tx, actor, reference) for reference in wanted]
             for memory in found:
-                _check_may_move(tx, actor, memory)
+                check_may_move(tx, actor, memory)
             return [
                 self.move_in(tx, actor, memory, tx.home(memory.author.user) if target is None else home)
                 for memory in found
@@ -330,8 +336,9 @@ class Collections:
 
     def _held(self, tx: Reading, actor: Actor, kind: Kind, collection: CollectionId, right: Right) -> Collection:
         """One on which the actor has the right; Forbidden where it only sees it."""
-        found = self._seen(tx, actor, kind, collection, self._clock.now())
-        if found.number not in reach(actor, right, tx.holdings(actor.user)) and found.owner != actor.user:
+        now = self._clock.now()
+        found = self._seen(tx, actor, kind, collection, now)
+        if found.number not in reach(actor, right, tx.holdings(actor.user), now) and found.owner != actor.user:
             raise Forbidden(f"{kind.value}:{right.value}", actor.tool)
         return found
 
@@ -356,7 +363,7 @@ def _until(session: Collection, now: datetime) -> Ephemeral:
     return Ephemeral(left, now + left)
 
 
-def _check_may_move(tx: Reading, actor: Actor, memory: Memory) -> None:
+def check_may_move(tx: Reading, actor: Actor, memory: Memory) -> None:
     """Its author, or who owns the collection it is in: writing in a project is no right to carry things out of it."""
     place = tx.collections.numbered(memory.home)
     if actor.user not in (memory.author.user, place.owner if place else None):
@@ -383,7 +390,7 @@ def _user(tx: Reading, name: str) -> User:
     return user
 
 
-def _description(text: str) -> str:
+def description_of(text: str) -> str:
     kept = limits.text("description", text).strip()
     if len(kept) > MAX_DESCRIPTION_CHARS:
         raise Invalid("description", f"is {len(kept)} characters long; at most {MAX_DESCRIPTION_CHARS} are allowed")

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import StoreFailed
 from commonplace.domain.event import Event
-from commonplace.ports import Reading, Store
+from commonplace.ports import Clock, Reading, Store
 
 logger = logging.getLogger(__name__)
 
@@ -21,8 +21,9 @@ _BATCH = 500
 class Events:
     """The numbered record of the store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
+        self._clock = clock
 
     async def last(self) -> int:
         return await self._store.read(lambda tx: tx.last_event())
@@ -36,7 +37,7 @@ class Events:
         require(actor, Permission.READ)
 
         def work(tx: Reading) -> list[Event]:
-            within = reach(actor, Right.READ, tx.holdings(actor.user))
+            within = reach(actor, Right.READ, tx.holdings(actor.user), self._clock.now())
             return [event for event in tx.events(number, _BATCH) if event.collection in within]
 
         return await self._store.read(work)
@@ -44,7 +45,7 @@ class Events:
     async def may_see(self, actor: Actor, event: Event) -> bool:
         """Whether the event happened where the actor may read."""
         holdings = await self._store.read(lambda tx: tx.holdings(actor.user))
-        return event.collection in reach(actor, Right.READ, holdings)
+        return event.collection in reach(actor, Right.READ, holdings, self._clock.now())
 
     async def follow(self, after: int) -> AsyncIterator[Event]:
         """Every event from now on, without end. A store that cannot be read for a while is asked again."""

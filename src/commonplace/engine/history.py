@@ -53,7 +53,8 @@ class History:
         """Who changed what lately, the latest first, where the actor may read."""
         require(actor, Permission.READ)
         limits.within("limit", limit, 1, MOST_SESSIONS)
-        return await self._store.read(lambda tx: tx.sessions(_reach(tx, actor), limit))
+        now = self._clock.now()
+        return await self._store.read(lambda tx: tx.sessions(_reach(tx, actor, now), limit))
 
     async def changes(self, actor: Actor, session: str) -> list[Done]:
         """Everything a session did, in order, where the actor may read."""
@@ -62,7 +63,7 @@ class History:
         now = self._clock.now()
 
         def work(tx: Reading) -> list[Done]:
-            events = tx.events_of(session, _reach(tx, actor), MOST_CHANGES)
+            events = tx.events_of(session, _reach(tx, actor, now), MOST_CHANGES)
             if not events:
                 raise NotFound("session", session)
             return _shown(tx, actor, events, {m.number: m for m in _memories(tx, actor, events, now)})
@@ -86,8 +87,8 @@ def _shown(tx: Reading, actor: Actor, events: Sequence[Event], memories: dict[in
     return shown
 
 
-def _reach(tx: Reading, actor: Actor) -> frozenset[int]:
-    return reach(actor, Right.READ, tx.holdings(actor.user))
+def _reach(tx: Reading, actor: Actor, now: datetime) -> frozenset[int]:
+    return reach(actor, Right.READ, tx.holdings(actor.user), now)
 
 
 def _numbered(states: Sequence[Version], number: int) -> Version:

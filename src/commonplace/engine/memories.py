@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.chain import forge
+from commonplace.domain.collection import Collection
 from commonplace.domain.errors import Conflict, Invalid, NotFound
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.filter import Filter
@@ -16,7 +18,7 @@ from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, MemoryId,
 from commonplace.domain.link import Link
 from commonplace.domain.memory import Author, Change, Draft, Ephemeral, Memory, Version
 from commonplace.engine import trees
-from commonplace.engine.access import changeable, readable, require_writable
+from commonplace.engine.access import changeable, own_labels, readable, require_writable
 from commonplace.engine.associations import Found, associated
 from commonplace.engine.embedding import Embedding
 from commonplace.ports import Clock, Page, Prints, Reading, Store, Transaction
@@ -77,9 +79,12 @@ class Memories:
         Without ties, not even none, they are found in the background.
         """
         now = self._clock.now()
-        home = _home(tx, actor, draft)
+        place = None if draft.home is None else _place(tx, draft.home)
+        home = place.number if place else tx.home(actor.user)
         require_writable(tx, actor, home, now)
         memory = self._drafted(actor, draft, home, at or now)
+        if place:
+            memory = replace(memory, collection=place.id, domain=place.domain)
         memory = replace(memory, id=identifier or memory.id, revised_at=revised_at or memory.revised_at)
         memory = replace(memory, number=tx.add(memory, prints))
         if memory.ephemeral is None:
@@ -131,6 +136,7 @@ class Memories:
         until: datetime | None = None,
         tags: tuple[str, ...] = (),
         categories: tuple[str, ...] = (),
+        labels: tuple[str, ...] = (),
         importance_min: float | None = None,
         importance_max: float | None = None,
     ) -> Page:
@@ -147,12 +153,18 @@ class Memories:
                 until=until,
                 tags=tags,
                 categories=categories,
+                labels=own_labels(tx, actor, labels),
                 importance_min=importance_min,
                 importance_max=importance_max,
             )
             return tx.page(chosen, limit, offset)
 
         return await self._store.read(work)
+
+    async def latest(self, actor: Actor, limit: int, *, own: bool = False) -> Sequence[Memory]:
+        """Those stored last, or those of them that the actor stored; at once, even where nothing is loaded yet."""
+        now, by = self._clock.now(), actor.user if own else None
+        return await self._store.read(lambda tx: tx.latest(readable(tx, actor, now), limit, by))
 
     async def history(self, actor: Actor, reference: Reference) -> list[Version]:
         """What the memory was before each change, oldest first."""
@@ -202,10 +214,24 @@ class Memories:
         memory = self.changing_in(tx, actor, reference)
         if expected is not None and memory.version != expected:
             raise Conflict("memory", str(reference))
+        self.put_change_in(tx, actor, memory, change, prints, at=at)
+        return _found(tx, reference, changeable(tx, actor, now))
+
+    def put_change_in(
+        self,
+        tx: Transaction,
+        actor: Actor,
+        memory: Memory,
+        change: Change,
+        prints: Prints | None,
+        *,
+        at: datetime | None = None,
+    ) -> None:
+        """The same, to a memory that was found among what the actor may change."""
+        now = self._clock.now()
         tx.revise(memory, change, actor.author, at or now, prints)
         detail = {"fields": list(change.fields), "version": memory.version + 1}
         tx.record(_happening(EventKind.REVISED, memory, actor.author, now, detail))
-        return _found(tx, reference, changeable(tx, actor, now))
 
     def everything_in(self, collection: int) -> Filter:
         """All memories of a collection, whoever asks: for the house itself."""
@@ -302,12 +328,14 @@ def _found(tx: Reading, reference: Reference, among: Filter) -> Memory:
 
 
 def _home(tx: Reading, actor: Actor, draft: Draft) -> int:
-    if draft.home is None:
-        return tx.home(actor.user)
-    collection = tx.collections.get(draft.home)
-    if collection is None:
-        raise NotFound("collection", draft.home)
-    return collection.number
+    return tx.home(actor.user) if draft.home is None else _place(tx, draft.home).number
+
+
+def _place(tx: Reading, collection: CollectionId) -> Collection:
+    found = tx.collections.get(collection)
+    if found is None:
+        raise NotFound("collection", collection)
+    return found
 
 
 def _tie(tx: Transaction, memory: Memory, ties: Found, now: datetime) -> None:
@@ -352,6 +380,7 @@ def checked(draft: Draft) -> Draft:
         tags=limits.tags(draft.tags),
         keywords=limits.keywords(draft.keywords),
         importance=limits.importance(draft.importance),
+        metadata=limits.metadata(draft.metadata),
         category=limits.label("category", draft.category) if draft.category else "",
         ttl=None if draft.ttl is None else limits.ttl(draft.ttl),
     )
@@ -367,5 +396,6 @@ def checked_change(change: Change) -> Change:
         tags=None if change.tags is None else limits.tags(change.tags),
         keywords=None if change.keywords is None else limits.keywords(change.keywords),
         importance=None if change.importance is None else limits.importance(change.importance),
+        metadata=None if change.metadata is None else limits.metadata(change.metadata),
         category=limits.label("category", change.category) if change.category else change.category,
     )

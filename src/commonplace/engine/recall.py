@@ -14,12 +14,12 @@ from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
-from commonplace.domain.ranking import Evidence, Ranked, Standing, Standings, folded, rank
+from commonplace.domain.ranking import Evidence, Ranked, Standing, Standings, folded, rank, similarity
 from commonplace.domain.timephrase import TimePhrase, detect
-from commonplace.engine.access import readable
+from commonplace.engine.access import own_labels, readable
 from commonplace.engine.embedding import Embedding
 from commonplace.language.terms import query_terms
-from commonplace.ports import Clock, Reading, Store, Transaction
+from commonplace.ports import Clock, LexicalHits, Prints, Reading, Store, Transaction
 
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
@@ -35,6 +35,8 @@ TOGETHER = 4
 CLOSER = 0.05
 """By how much of what is missing to the strongest."""
 MOST_RESULTS = 1000
+_GLANCE = 24
+"""How many of the nearest are compared in full precision where a few are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,12 @@ class Question:
     importance_max: float | None = None
     tags: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     ephemeral: bool | None = None
     fold: bool = False
+    metadata: tuple[tuple[str, str], ...] = ()
+    words: bool = True
+    """Whether words count beside meaning; they do in any case where there is no meaning to go by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +119,20 @@ class Recall:
         others = tuple(hit for hit in recalled.hits if hit.memory.number != memory.number)
         return replace(recalled, hits=others[: question.limit])
 
+    async def reminded(self, actor: Actor, prints: Prints, *, limit: int, least: float) -> tuple[Hit, ...]:
+        """What a text that was just read brings to mind, by its meaning alone: nothing is embedded again."""
+        if prints.vectors is None or Permission.READ not in actor.permissions:
+            return ()
+        vector, now = prints.vectors[0], self._clock.now()
+        return await self._store.read(lambda tx: self._close(tx, readable(tx, actor, now), vector, limit, least))
+
+    def _close(self, tx: Reading, among: Filter, vector: Vectors, limit: int, least: float) -> tuple[Hit, ...]:
+        cosines = tx.scan(vector, self._embedding.fingerprint, among).best(_GLANCE)
+        nearest = sorted(cosines, key=lambda number: (-cosines[number], number))[:limit]
+        alike = {number: similarity(cosines[number], 0.0, self._embedding.scale) for number in nearest}
+        there = tx.memories([number for number in nearest if alike[number] >= least], among)
+        return tuple(Hit(memory, alike[memory.number], alike[memory.number], {}) for memory in there)
+
     def used(self, memory: Memory) -> None:
         """Someone has looked at it."""
         self._used[memory.number] += 1
@@ -172,9 +192,11 @@ class Recall:
         return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in best if r.row in memories]
 
     def _ranked(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Ranked]:
-        found = tx.lexical(query_terms(question.text), among, ARM)
+        arm = max(ARM, question.limit)
         scan = None if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
-        cosines = dict(scan.best(ARM)) if scan else {}
+        literal = question.words or scan is None
+        found = tx.lexical(query_terms(question.text), among, arm) if literal else LexicalHits({}, 0.0)
+        cosines = dict(scan.best(arm)) if scan else {}
         beside = tx.neighbours(_leading(cosines, found.scores), among)
         rows = {*cosines, *found.scores, *chain.from_iterable(beside.values())}
         if scan:
@@ -231,7 +253,9 @@ def _among(tx: Reading, actor: Actor, question: Question, now: datetime) -> Filt
         importance_max=question.importance_max,
         tags=question.tags,
         categories=question.categories,
+        labels=own_labels(tx, actor, question.labels),
         ephemeral=question.ephemeral,
+        metadata=question.metadata,
     )
 
 

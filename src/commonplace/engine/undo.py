@@ -116,7 +116,7 @@ class _Walk:
         self._first_ends: dict[int, int] = {}
 
     def back(self) -> Iterator[Undoing]:
-        events = _events(self._tx, self._actor, self._session)
+        events = _events(self._tx, self._actor, self._session, self._now)
         for event in events:
             if event.kind in _ENDS:
                 self._first_ends.setdefault(event.memory_number, event.number)
@@ -276,8 +276,8 @@ def _lasting(amendments: Sequence[Amendment]) -> dict[int, Amendment]:
     return {one.event: one for one in amendments if one.path.number not in made & removed}
 
 
-def _events(tx: Reading, actor: Actor, session: str) -> Sequence[Event]:
-    within = reach(actor, Right.READ, tx.holdings(actor.user))
+def _events(tx: Reading, actor: Actor, session: str, now: datetime) -> Sequence[Event]:
+    within = reach(actor, Right.READ, tx.holdings(actor.user), now)
     events = tx.events_of(session, within, MOST_CHANGES + 1)
     if not events:
         raise NotFound("session", session)
@@ -288,7 +288,7 @@ def _events(tx: Reading, actor: Actor, session: str) -> Sequence[Event]:
 
 def _texts(tx: Reading, actor: Actor, session: str, now: datetime) -> list[str]:
     """The texts that will be written anew."""
-    changed = {e.memory_number for e in _events(tx, actor, session) if e.kind is EventKind.REVISED}
+    changed = {e.memory_number for e in _events(tx, actor, session, now) if e.kind is EventKind.REVISED}
     memories = tx.memories(sorted(changed), changeable(tx, actor, now))
     verdicts = [(memory, _judged(tx, memory, session)) for memory in memories]
     return [v.before.content for memory, v in verdicts if v.before and v.before.content != memory.content]

@@ -26,9 +26,7 @@ class LinkReading(Protocol):
         """The links of these memories, which may be seen, to others that may be seen."""
         ...
 
-    def linked(
-        self, collections: Iterable[int], kinds: Sequence[LinkKind], among: Filter, limit: int
-    ) -> Sequence[int]:
+    def linked(self, collections: Iterable[int], kinds: Sequence[LinkKind], among: Filter, limit: int) -> Sequence[int]:
         """The memories in these collections with a link to another that may be seen, the newest first."""
         ...
 

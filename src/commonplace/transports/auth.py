@@ -8,7 +8,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from commonplace.domain.access import Actor
+from commonplace.domain.access import STRANGER, Actor
 from commonplace.domain.errors import CommonplaceError, Forbidden, Unauthenticated
 from commonplace.engine import Engine
 from commonplace.settings import Settings
@@ -51,12 +51,23 @@ class Credentials:
 class Authenticated:
     """Lets a request through with its actor, or says why not."""
 
-    def __init__(self, app: ASGIApp, credentials: Credentials, limits: Limits, settings: Settings, base: str) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        credentials: Credentials,
+        limits: Limits,
+        settings: Settings,
+        base: str,
+        *,
+        public: bool = False,
+    ) -> None:
         self._app = app
         self._credentials = credentials
         self._limits = limits
         self._settings = settings
         self._base = base
+        # Whoever is to be sent to an authorization server must be turned away first.
+        self._public = public and not settings.authorization_servers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         admitted = await self.admitted(HTTPConnection(scope))
@@ -73,7 +84,7 @@ class Authenticated:
         path = connection.scope["path"]
         credential, may_be_jwt = self._credentials.shown(connection)
         if not credential:
-            return self._refused(Unauthenticated(), 401, path)
+            return STRANGER if self._public else self._refused(Unauthenticated(), 401, path)
         address = self._limits.addresses.of(connection.scope)
         # Not even looked at: else the limit would slow down guessing only where it guesses wrong.
         if wait := self._limits.failures.wait(address):

@@ -81,13 +81,19 @@ class Front:
         each = {path: name for name in self._dialects for path in (f"/mcp/{name}", f"/{name}/mcp")}
         return {"/mcp": self._settings.dialect} | each
 
+    def _is_public(self, path: str) -> bool:
+        name = self._paths().get(path, self._settings.dialect)
+        return self._dialects[name].dialect.is_public
+
     def _app(self, transport: str, endpoints: Mapping[str, ASGIApp], running: Lifespan[Any]) -> ASGIApp:
         base = self._settings.base_url(transport)
 
-        def behind(app: ASGIApp) -> Authenticated:
-            return Authenticated(app, self._credentials, self._limits, self._settings, base)
+        def behind(app: ASGIApp, *, public: bool = False) -> Authenticated:
+            return Authenticated(app, self._credentials, self._limits, self._settings, base, public=public)
 
-        routes: list[BaseRoute] = [Route(path, endpoint=behind(app)) for path, app in endpoints.items()]
+        routes: list[BaseRoute] = [
+            Route(path, endpoint=behind(app, public=self._is_public(path))) for path, app in endpoints.items()
+        ]
         routes += metadata_routes(self._settings, base, list(endpoints))
         routes += self._status_routes(behind(_nothing))
         app: ASGIApp = Starlette(routes=routes, lifespan=running)

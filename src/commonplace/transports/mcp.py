@@ -18,10 +18,12 @@ from mcp.shared.exceptions import MCPError
 
 from commonplace import __version__
 from commonplace.dialects._dialect import Act, Answer, Call, Dialect, Prose, Shelved, Tool
-from commonplace.domain.access import Actor, require
+from commonplace.domain.access import Actor
 from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
 from commonplace.engine import Engine
 from commonplace.settings import Settings
+from commonplace.transports.greeting import Greeting
+from commonplace.transports.sampling import client_model
 from commonplace.transports.subscriptions import Subscriptions
 from commonplace.transports.watching import UNKNOWN, Watched, Watcher, watching
 
@@ -65,6 +67,8 @@ class DialectServer:
             on_list_prompts=_no_prompts,
             on_get_prompt=_no_prompt,
         )
+        if dialect.greeting:
+            self.server.middleware.append(Greeting(dialect.greeting, self._greeting_call))
 
     @property
     def options(self) -> Any:
@@ -77,8 +81,11 @@ class DialectServer:
     # Who
 
     async def _actor(self, context: Context) -> Actor:
-        """From the credential the request came with; without a network in between, the owner."""
         self.greeted.set()
+        return await self._caller(context)
+
+    async def _caller(self, context: Context) -> Actor:
+        """From the credential the request came with; without a network in between, the owner."""
         if context.request is not None:
             actor: Actor = context.request.scope[ACTOR]
             today = self._engine.clock.now().astimezone(actor.zone).date()
@@ -96,9 +103,7 @@ class DialectServer:
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         actor = await self._actor(context)
         allowed = [
-            _listed(tool, self.dialect.apps.get(tool.name))
-            for tool in self._tools.values()
-            if tool.act.needs in actor.permissions
+            _listed(tool, self.dialect.apps.get(tool.name)) for tool in self._tools.values() if tool.act.allows(actor)
         ]
         return types.ListToolsResult(tools=allowed, ttl_ms=_LIST_TTL_MS, cache_scope="private")
 
@@ -116,23 +121,34 @@ class DialectServer:
         if tool is None:
             known = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}. This server has: {known}")
+        call: Call | None = None
         try:
             call = await self._called(context, tool.name)
-            require(call.actor, tool.act.needs)
+            tool.act.require(call.actor)
+            self.dialect.heard(call)
             return _answered(await tool(call, params.arguments or {}))
         except CommonplaceError as error:
+            if call:
+                self._engine.doings.refused(call.actor, error)
             return _refused(self.dialect.refusal(error))
-        except Exception:
+        except Exception as error:
             watched.failed = True
+            if call:
+                self._engine.doings.failed(call.actor, error)
             logger.exception("%s.%s failed", self.dialect.name, tool.name)
             return _refused(self.dialect.refusal(CommonplaceError()))
+
+    async def _greeting_call(self, context: Context) -> Call:
+        actor = (await self._caller(context)).through(f"{self.dialect.name}.instructions")
+        return Call(self._engine, actor, self._settings, _no_progress)
 
     async def _called(self, context: Context, tool: str) -> Call:
         async def progress(done: int, total: int) -> None:
             await context.session.report_progress(done, total)
 
         actor = (await self._actor(context)).through(f"{self.dialect.name}.{tool}")
-        return Call(self._engine, actor, self._settings, progress)
+        client, model = _client_name(context), client_model(context)
+        return Call(self._engine, actor, self._settings, progress, client=client, model=model)
 
     # Resources
 
@@ -219,6 +235,10 @@ class DialectServer:
         return await self._subscriptions.listen(await self._actor(context), context, params)
 
 
+async def _no_progress(done: int, total: int) -> None:
+    return None
+
+
 async def _no_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
     return types.ListPromptsResult(prompts=[], ttl_ms=_LIST_TTL_MS, cache_scope="public")
 
@@ -247,9 +267,9 @@ def _listed(tool: Tool, app: str | None) -> types.Tool:
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
-            read_only_hint=tool.act is Act.READS,
+            read_only_hint=tool.act in (Act.READS, Act.TELLS),
             destructive_hint=tool.act in (Act.DESTROYS, Act.SERVES, Act.GOVERNS),
-            idempotent_hint=tool.act in (Act.READS, Act.DESTROYS),
+            idempotent_hint=tool.act in (Act.READS, Act.TELLS, Act.DESTROYS),
             open_world_hint=False,
         ),
     )

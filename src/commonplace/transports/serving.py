@@ -30,6 +30,7 @@ async def serve(dialects: Mapping[str, DialectServer], engine: Engine, settings:
     async with anyio.create_task_group() as house:
         for dialect in dialects.values():
             house.start_soon(dialect.run_background)
+        house.start_soon(engine.mirror.run)
         house.start_soon(_attend, servers, chosen, ready, engine)
         house.start_soon(_until_asked, over)
         await _transports(servers, chosen if "stdio" in settings.transport else None, over)

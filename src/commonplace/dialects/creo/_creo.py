@@ -3,6 +3,7 @@
 from commonplace.dialects._dialect import Dialect, Prose
 from commonplace.domain.errors import (
     AlreadyExists,
+    Circular,
     CommonplaceError,
     Conflict,
     EmbeddingFailed,
@@ -29,6 +30,7 @@ _MISSING = {
     "todo": "Todoが見つかりません",
     "team": "チームが見つかりません",
     "member": "メンバーが見つかりません",
+    "share": "共有が見つかりません",
     "user": "ユーザーが見つかりません",
     "subscription": "購読が見つかりません",
     "context": "共有コンテキストが見つかりません",
@@ -43,6 +45,7 @@ _WORDS: dict[type[CommonplaceError], str] = {
     Invalid: "入力が正しくありません",
     NotFound: "見つかりません",
     Conflict: "他で変更されました",
+    Circular: "循環するため移動できません",
     StoreFailed: "ストレージエラーが発生しました",
     EmbeddingFailed: "埋め込みの生成に失敗しました",
 }

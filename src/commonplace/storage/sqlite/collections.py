@@ -8,6 +8,7 @@ from datetime import datetime
 
 from commonplace.domain.access import Right
 from commonplace.domain.collection import Collection, Member
+from commonplace.domain.context import Guest, Invitation
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import CollectionId, UserId
 from commonplace.ports import Slice
@@ -20,28 +21,31 @@ class SqliteCollectionReading(Statements):
 
     def get(self, collection: CollectionId) -> Collection | None:
         row = self._one("collection", id=collection)
-        return _collection(row) if row else None
+        return collection_of(row) if row else None
 
     def numbered(self, number: int) -> Collection | None:
         row = self._one("collection_numbered", number=number)
-        return _collection(row) if row else None
+        return collection_of(row) if row else None
 
     def among(self, kind: str, numbers: Iterable[int]) -> Sequence[Collection]:
         found = self._all("collections_of_kind", kind=kind, numbers=rows.numbers_json(sorted(numbers)))
-        return [_collection(row) for row in found]
+        return [collection_of(row) for row in found]
 
     def below(self, collections: Iterable[CollectionId]) -> Sequence[Collection]:
-        return [_collection(row) for row in self._all("collections_below", ids=rows.as_json(sorted(collections)))]
+        return [collection_of(row) for row in self._all("collections_below", ids=rows.as_json(sorted(collections)))]
 
     def above(self, number: int) -> Sequence[Collection]:
-        return [_collection(row) for row in self._all("collections_above", number=number)]
+        return [collection_of(row) for row in self._all("collections_above", number=number)]
+
+    def places(self, kind: str, numbers: Iterable[int]) -> Mapping[int, int | None]:
+        return dict(self._all("places", kind=kind, numbers=rows.numbers_json(sorted(numbers))))
 
     def owned(self, owner: UserId, kind: str) -> Sequence[Collection]:
-        return [_collection(row) for row in self._all("owned_collections", owner=owner, kind=kind)]
+        return [collection_of(row) for row in self._all("owned_collections", owner=owner, kind=kind)]
 
     def ended(self, kind: str, now: datetime, limit: int) -> Sequence[Collection]:
         return [
-            _collection(row) for row in self._all("ended_collections", kind=kind, now=rows.micros(now), limit=limit)
+            collection_of(row) for row in self._all("ended_collections", kind=kind, now=rows.micros(now), limit=limit)
         ]
 
     def everyones(self) -> int:
@@ -61,13 +65,27 @@ class SqliteCollectionReading(Statements):
 
     def current_session(self, user: UserId, credential: str) -> Collection | None:
         row = self._one("current_session", user=user, credential=credential)
-        return _collection(row) if row else None
+        return collection_of(row) if row else None
 
     def breakdown(self, among: Filter) -> Sequence[Slice]:
         return [_slice(row) for row in self._all("breakdown", **rows.seen_bindings(among))]
 
     def tag_counts(self, among: Filter, limit: int) -> Sequence[tuple[str, int]]:
         return [(row[0], row[1]) for row in self._all("tag_counts", limit=limit, **rows.seen_bindings(among))]
+
+    def shelf(self, context: int, user: UserId) -> Collection | None:
+        row = self._one("shelf", context=context, user=user)
+        return collection_of(row) if row else None
+
+    def invitations_of(self, user: UserId) -> Sequence[Invitation]:
+        return [
+            Invitation(row[0], Guest(row[1]), row[2], UserId(row[3]), rows.moment(row[4]))
+            for row in self._all("invitations_of", user=user)
+        ]
+
+    def lent_from(self, memory: int) -> int | None:
+        row = self._one("lent_from", memory=memory)
+        return int(row[0]) if row else None
 
 
 class SqliteCollectionWriting(SqliteCollectionReading):
@@ -101,8 +119,27 @@ class SqliteCollectionWriting(SqliteCollectionReading):
     def set_current_session(self, user: UserId, credential: str, collection: int) -> None:
         self._do("set_current_session", user=user, credential=credential, collection=collection)
 
+    def invite(self, invitation: Invitation) -> None:
+        self._do(
+            "invite",
+            collection=invitation.collection,
+            guest=invitation.guest.value,
+            subject=invitation.subject,
+            by=invitation.by,
+            at=rows.micros(invitation.at),
+        )
 
-def _collection(row: Row) -> Collection:
+    def uninvite(self, collection: int, user: UserId) -> None:
+        self._do("uninvite", collection=collection, user=user)
+
+    def lend(self, memory: int, home: int) -> None:
+        self._do("lend", memory=memory, home=home)
+
+    def give_back(self, memory: int) -> None:
+        self._do("give_back", memory=memory)
+
+
+def collection_of(row: Row) -> Collection:
     number, identifier, kind, domain, name, owner, created_at, ends_at, metadata, parent = row
     ends = rows.maybe_moment(ends_at)
     return Collection(

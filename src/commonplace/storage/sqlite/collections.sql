@@ -31,6 +31,9 @@ WITH RECURSIVE above (number, steps) AS (
 )
 SELECT {collection} FROM above AS a JOIN collections AS c ON c.number = a.number ORDER BY a.steps
 
+-- name: places
+SELECT c.number, c.parent FROM json_each(:numbers) AS n CROSS JOIN collections AS c ON c.number = n.value AND c.kind = :kind
+
 -- name: owned_collections
 SELECT {collection} FROM collections AS c WHERE c.owner = :owner AND c.kind = :kind ORDER BY c.number
 
@@ -109,3 +112,35 @@ AND NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number AND e.end
 GROUP BY t.tag
 ORDER BY count(*) DESC, t.tag
 LIMIT :limit
+
+-- name: shelf
+SELECT {collection} FROM collections AS c WHERE c.parent = :context AND c.kind = 'shelf' AND c.owner = :user
+
+-- name: invitations_of
+SELECT i.collection, i.subject_kind, i.subject, i.invited_by, i.created_at
+FROM invitations AS i
+WHERE i.subject_kind = 'user' AND i.subject = :user
+UNION ALL
+SELECT i.collection, i.subject_kind, i.subject, i.invited_by, i.created_at
+FROM team_members AS t
+CROSS JOIN invitations AS i ON i.subject_kind = 'team' AND i.subject = t.team
+WHERE t.user = :user
+ORDER BY 5 DESC, 1 DESC
+
+-- name: invite
+INSERT INTO invitations (collection, subject_kind, subject, invited_by, created_at)
+VALUES (:collection, :guest, :subject, :by, :at)
+ON CONFLICT (collection, subject_kind, subject) DO NOTHING
+
+-- name: uninvite
+DELETE FROM invitations WHERE collection = :collection AND subject_kind = 'user' AND subject = :user
+
+-- name: lent_from
+SELECT home FROM loans WHERE memory = :memory
+
+-- name: lend
+INSERT INTO loans (memory, home) VALUES (:memory, :home)
+ON CONFLICT (memory) DO UPDATE SET home = excluded.home
+
+-- name: give_back
+DELETE FROM loans WHERE memory = :memory

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
+from commonplace.domain import annotation
+from commonplace.domain.annotation import Remark
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId, UserId
 from commonplace.domain.link import Link, LinkKind, Tie
+from commonplace.domain.relation import Edge
 from commonplace.storage.sqlite import rows
 from commonplace.storage.sqlite.statements import Row, Statements
 
@@ -24,6 +27,20 @@ class SqliteLinkReading(Statements):
 
     def among(self, numbers: Iterable[int], limit: int) -> Sequence[Link]:
         return [_link(row) for row in self._all("links_among", numbers=rows.numbers_json(numbers), limit=limit)]
+
+    def touching(self, numbers: Iterable[int], kinds: Sequence[LinkKind], among: Filter, limit: int) -> Sequence[Edge]:
+        chosen, wanted = rows.numbers_json(numbers), rows.as_json(kinds)
+        found = self._all("links_touching", numbers=chosen, kinds=wanted, limit=limit, **rows.seen_bindings(among))
+        return [Edge(source, target, LinkKind(kind)) for source, target, kind in found]
+
+    def linked(self, collections: Iterable[int], kinds: Sequence[LinkKind], among: Filter, limit: int) -> Sequence[int]:
+        within, wanted = rows.numbers_json(sorted(collections)), rows.as_json(kinds)
+        found = self._all("linked_within", within=within, kinds=wanted, limit=limit, **rows.seen_bindings(among))
+        return [row[0] for row in found]
+
+    def remarks(self, number: int, among: Filter, limit: int) -> Sequence[Remark]:
+        asked = {"number": number, "field": annotation.TYPE, "limit": limit}
+        return [Remark(*row) for row in self._all("remarks_on", **asked, **rows.seen_bindings(among))]
 
     def counts(self, collections: frozenset[int]) -> Mapping[str, int]:
         return dict(self._all("link_counts", collections=rows.numbers_json(sorted(collections))))

@@ -50,6 +50,64 @@ WHERE l.source IN (SELECT value FROM json_each(:numbers)) AND +l.target IN (SELE
 ORDER BY l.strength DESC, l.source, l.target
 LIMIT :limit
 
+-- name: links_touching
+SELECT l.source, l.target, l.kind
+FROM links AS l
+JOIN memories AS m ON m.number = l.target
+WHERE l.source IN (SELECT value FROM json_each(:numbers))
+AND l.kind IN (SELECT value FROM json_each(:kinds)) AND {seen_in_order}
+UNION
+SELECT l.source, l.target, l.kind
+FROM links AS l
+JOIN memories AS m ON m.number = l.source
+WHERE l.target IN (SELECT value FROM json_each(:numbers))
+AND l.kind IN (SELECT value FROM json_each(:kinds)) AND {seen_in_order}
+ORDER BY 1 DESC, 2 DESC, 3
+LIMIT :limit
+
+-- name: linked_within
+-- Those who may be seen are looked up one by one, however many collections there are.
+SELECT o.number
+FROM memories AS o
+WHERE o.collection IN (SELECT value FROM json_each(:within))
+AND NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = o.number AND e.ends_at <= :now)
+AND (
+    EXISTS (
+        SELECT 1
+        FROM links AS l
+        JOIN memories AS m ON m.number = l.target
+        WHERE l.source = o.number AND l.kind IN (SELECT value FROM json_each(:kinds)) AND {seen_in_order}
+    )
+    OR EXISTS (
+        SELECT 1
+        FROM links AS l
+        JOIN memories AS m ON m.number = l.source
+        WHERE l.target = o.number AND l.kind IN (SELECT value FROM json_each(:kinds)) AND {seen_in_order}
+    )
+)
+ORDER BY o.number DESC
+LIMIT :limit
+
+-- name: remarks_on
+-- The union leaves out what was reached before: a circle ends where it began.
+WITH RECURSIVE thread (number, about) AS (
+    SELECT l.source, l.target
+    FROM links AS l
+    JOIN memories AS m ON m.number = l.source
+    WHERE l.target = :number AND l.kind = 'annotates' AND {seen_in_order}
+    UNION
+    SELECT l.source, l.target
+    FROM thread AS t
+    JOIN links AS l ON l.target = t.number AND l.kind = 'annotates'
+    JOIN memories AS m ON m.number = l.source
+    WHERE {seen_in_order}
+    LIMIT :limit
+)
+SELECT t.number, t.about, o.metadata ->> :field
+FROM thread AS t
+JOIN memories AS o ON o.number = t.number
+ORDER BY o.created_at, o.number
+
 -- name: link_counts
 SELECT l.kind, count(*)
 FROM links AS l

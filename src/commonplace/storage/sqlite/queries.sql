@@ -16,6 +16,10 @@ AND (
     OR number IN (SELECT c.memory FROM categorised AS c WHERE c.name IN (SELECT value FROM json_each(:categories)))
 )
 AND (
+    :metadata IS NULL
+    OR NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS f WHERE metadata ->> f.key IS NOT f.value)
+)
+AND (
     :labels IS NULL
     OR number IN (SELECT l.memory FROM labelled AS l WHERE l.label IN (SELECT value FROM json_each(:labels)))
 )
@@ -24,6 +28,9 @@ AND (
     OR number IN (SELECT t.memory FROM tags AS t WHERE t.tag IN (SELECT value FROM json_each(:tags)))
 )
 
+-- fragment: described
+NOT EXISTS (SELECT 1 FROM json_each(:metadata) AS f WHERE m.metadata ->> f.key IS NOT f.value)
+
 -- fragment: entries
 SELECT m.number, m.collection, m.author_user, m.created_at, m.importance, m.category, e.ends_at, w.sz
 FROM memories AS m
@@ -31,8 +38,10 @@ LEFT JOIN ephemeral AS e ON e.memory = m.number
 LEFT JOIN words_docsize AS w ON w.id = m.number
 
 -- name: holdings
--- In parts, each by its own index: there may be many collections, and this is asked in every call.
--- A collection may come up with several rights; the best of them counts.
+-- In parts, each by its own index: there may be many collections, and this is asked in every call. The joins go from
+-- what is the user's to what belongs to it, never through what others have. Where the same right comes in several
+-- ways it is followed down once; where a collection comes up with several rights, the best of them counts.
+-- A shelf of a shared context ends for everyone but its owner.
 WITH RECURSIVE granted (number, access, inherited) AS (
     SELECT g.collection, g.access, g.inherited
     FROM grants AS g
@@ -40,30 +49,30 @@ WITH RECURSIVE granted (number, access, inherited) AS (
     UNION
     SELECT g.collection, g.access, g.inherited
     FROM team_members AS t
-    JOIN grants AS g ON g.subject_kind = 'team' AND g.subject = t.team
+    CROSS JOIN grants AS g ON g.subject_kind = 'team' AND g.subject = t.team
     WHERE t.user = :user
     UNION
     SELECT c.number, 'admin', 1
     FROM collections AS o
-    JOIN collections AS c ON c.parent = o.number AND c.owner IS NOT o.owner
+    CROSS JOIN collections AS c ON c.parent = o.number AND c.owner IS NOT :user
     WHERE o.owner = :user
     UNION
     SELECT c.number, g.access, 1
     FROM granted AS g
-    JOIN collections AS c ON c.parent = g.number
+    CROSS JOIN collections AS c ON c.parent = g.number
     WHERE g.inherited
 )
-SELECT c.number, c.id, c.domain, c.owner, NULL
+SELECT c.number, c.id, c.domain, c.owner, NULL, CASE c.kind WHEN 'shelf' THEN NULL ELSE c.ends_at END
 FROM collections AS c
 WHERE c.owner = :user
 UNION ALL
-SELECT c.number, c.id, c.domain, c.owner, NULL
+SELECT c.number, c.id, c.domain, c.owner, NULL, NULL
 FROM collections AS c
 WHERE c.owner IS NULL AND c.domain = 'global'
 UNION ALL
-SELECT c.number, c.id, c.domain, c.owner, g.access
+SELECT c.number, c.id, c.domain, c.owner, g.access, c.ends_at
 FROM granted AS g
-JOIN collections AS c ON c.number = g.number
+CROSS JOIN collections AS c ON c.number = g.number
 WHERE c.owner IS NOT :user
 
 -- name: home
@@ -125,10 +134,27 @@ SELECT * FROM records WHERE number IN (SELECT value FROM json_each(:numbers)) AN
 -- name: page
 SELECT * FROM records WHERE {passes} ORDER BY created_at DESC, number DESC LIMIT :limit OFFSET :offset
 
+-- name: latest
+-- A few of each collection, by its index: however many memories there are, most are never looked at.
+SELECT * FROM records
+WHERE number IN (
+    SELECT m.number
+    FROM json_each(:collections) AS c
+    JOIN memories AS m ON m.number IN (
+        SELECT o.number FROM memories AS o WHERE o.collection = c.value ORDER BY o.number DESC LIMIT :glance
+    )
+    LEFT JOIN ephemeral AS e ON e.memory = m.number
+    WHERE (:author IS NULL OR m.author_user = :author) AND (e.ends_at IS NULL OR e.ends_at > :now)
+    ORDER BY m.number DESC
+    LIMIT :limit
+)
+AND {passes}
+ORDER BY number DESC
+
 -- name: count
 SELECT count(*)
 FROM (
-    SELECT m.number, m.collection, m.created_at, m.importance, m.category, e.ends_at, e.ttl
+    SELECT m.number, m.collection, m.created_at, m.importance, m.category, m.metadata, e.ends_at, e.ttl
     FROM memories AS m
     LEFT JOIN ephemeral AS e ON e.memory = m.number
 )
@@ -145,6 +171,24 @@ ORDER BY memory
 
 -- name: labelled
 SELECT DISTINCT memory FROM labelled WHERE label IN (SELECT value FROM json_each(:labels)) ORDER BY memory
+
+-- name: described
+-- By category first, where some are given: that leaves few whose metadata must be read.
+SELECT m.number
+FROM memories AS m
+WHERE :categories IS NULL AND m.collection IN (SELECT value FROM json_each(:collections)) AND {described}
+UNION
+SELECT m.number
+FROM memories AS m
+WHERE m.collection IN (SELECT value FROM json_each(:collections))
+AND m.category IN (SELECT value FROM json_each(:categories)) AND {described}
+UNION
+SELECT m.number
+FROM categorised AS c
+JOIN memories AS m ON m.number = c.memory
+WHERE c.name IN (SELECT value FROM json_each(:categories))
+AND +m.collection IN (SELECT value FROM json_each(:collections)) AND {described}
+ORDER BY 1
 
 -- name: lasting
 SELECT memory

@@ -94,7 +94,7 @@ def witness(row: Row) -> Witness:
 
 
 def holding(row: Row) -> Holding:
-    return Holding(row[0], row[1], row[2], row[3], Right(row[4]) if row[4] else None)
+    return Holding(row[0], row[1], row[2], row[3], Right(row[4]) if row[4] else None, maybe_moment(row[5]))
 
 
 def user(row: Row) -> User:
@@ -152,4 +152,5 @@ def filter_bindings(among: Filter) -> Mapping[str, Any]:
         "categories": as_json(among.categories) if among.categories else None,
         "tags": as_json(among.tags) if among.tags else None,
         "labels": as_json(among.labels) if among.labels else None,
+        "metadata": as_json(dict(among.metadata)) if among.metadata else None,
     }

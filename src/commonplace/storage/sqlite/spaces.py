@@ -89,6 +89,12 @@ class SqliteSpaceWriting(SqliteSpaceReading):
     def mark(self, path: str) -> None:
         self._do("mark_unmirrored", path=path)
 
+    def unmark(self, path: str) -> None:
+        self._do("unmark", path=path)
+
+    def unknow(self, path: str) -> None:
+        self._do("forget_mirrored", path=path)
+
     def settle(self, path: str, change: int, now: Mirrored | None) -> None:
         if now is None:
             self._do("forget_mirrored", path=path)

@@ -76,6 +76,9 @@ SELECT count(*) FROM unmirrored
 INSERT INTO unmirrored (path, change) VALUES (:path, random())
 ON CONFLICT (path) DO UPDATE SET change = excluded.change
 
+-- name: unmark
+DELETE FROM unmirrored WHERE path = :path
+
 -- name: settle_unmirrored
 DELETE FROM unmirrored WHERE path = :path AND change = :change
 

@@ -20,6 +20,7 @@ from commonplace.ports import (
 from commonplace.storage.sqlite import rows
 from commonplace.storage.sqlite.parts import WritingParts
 from commonplace.storage.sqlite.reading import SqliteReading
+from commonplace.storage.sqlite.watches import SqliteWatchWriting
 
 
 class SqliteTransaction(WritingParts, SqliteReading):
@@ -208,14 +209,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
         number = self._returned("record", **rows.happening_bindings(happening))
         change = CHANGES.get(happening.kind)
         if change:
-            self._do(
-                "notice",
-                event=number,
-                change=change,
-                memory=happening.memory_number,
-                collection=happening.collection,
-                leaving=happening.detail.get("to", happening.collection) != happening.collection,
-            )
+            SqliteWatchWriting(self._connection).notice(number, change, happening)
         return number
 
     def count_uses(self, numbers: Mapping[int, int], at: datetime) -> None:

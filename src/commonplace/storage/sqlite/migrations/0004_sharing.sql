@@ -28,11 +28,15 @@ CREATE TABLE invitations (
     PRIMARY KEY (collection, subject_kind, subject)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX invitations_by_subject ON invitations (subject_kind, subject);
+
 -- Where a memory lived before it was lent to a collection that ends.
 CREATE TABLE loans (
     memory INTEGER PRIMARY KEY REFERENCES memories (number) ON DELETE CASCADE,
     home INTEGER NOT NULL REFERENCES collections (number) ON DELETE CASCADE
 ) STRICT;
+
+CREATE INDEX loans_by_home ON loans (home);
 
 -- What a key opens: nothing but these collections and what is below them; NULL for all that its user may reach.
 ALTER TABLE credentials ADD COLUMN kind TEXT NOT NULL DEFAULT 'key';

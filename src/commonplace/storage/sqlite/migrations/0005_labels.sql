@@ -37,6 +37,7 @@ CREATE TABLE categorised (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX categorised_by_name ON categorised (name, memory);
+CREATE INDEX memories_by_category ON memories (collection, category);
 
 CREATE TABLE todos (
     id TEXT PRIMARY KEY,
