@@ -14,7 +14,7 @@ from commonplace import plugins
 from commonplace.dialects._dialect import Dialect
 from commonplace.domain.arrival import Arrival
 from commonplace.domain.errors import Invalid
-from commonplace.engine import Engine, Outside, assemble
+from commonplace.engine import Engine, Outside
 from commonplace.engine.backups import Rhythm
 from commonplace.models.sentences import SentenceSummariser
 from commonplace.models.use import UniversalSentenceEncoder
@@ -113,7 +113,7 @@ def build(
     key = encryption_key(settings)
     store = store or SqliteStore(settings.folder, model.fingerprint, key)
     rhythm = Rhythm(settings.backup_daily, settings.backup_hour, timedelta(days=settings.backup_keep_days))
-    return assemble(
+    return Engine(
         store,
         model,
         clock or SystemClock(),

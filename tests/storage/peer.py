@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 from commonplace.domain.access import Actor
 from commonplace.domain.address import address
 from commonplace.domain.memory import Draft
-from commonplace.engine import Engine, assemble
+from commonplace.engine import Engine
 from commonplace.engine.paths import Labels
 from commonplace.engine.recall import Question
 from commonplace.models.sentences import SentenceSummariser
@@ -144,7 +144,7 @@ async def main(folder: str, name: str) -> None:
     # Without the bootstrap: it brings the protocol along, which takes longer to load than all the rest.
     model = Embedder()
     store = SqliteStore(Path(folder), model.fingerprint)
-    engine = assemble(store, model, MachineClock(), ZoneInfo("UTC"), SentenceSummariser())
+    engine = Engine(store, model, MachineClock(), ZoneInfo("UTC"), SentenceSummariser())
     owner = (await engine.access.local_owner()).through("test")
     say("ready")
     while line := await asyncio.to_thread(sys.stdin.readline):

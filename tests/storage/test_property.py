@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from commonplace.domain.errors import NotFound
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Change, Draft
-from commonplace.engine import Engine, assemble
+from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
 from commonplace.models.sentences import SentenceSummariser
@@ -60,7 +60,7 @@ class StoreAgainstModel(RuleBasedStateMachine):
     @initialize()
     def open(self) -> None:
         store = SqliteStore(self.folder, self.embedder.fingerprint)
-        self.engine: Engine = assemble(store, self.embedder, self.clock, ZoneInfo("Asia/Seoul"), SentenceSummariser())
+        self.engine: Engine = Engine(store, self.embedder, self.clock, ZoneInfo("Asia/Seoul"), SentenceSummariser())
         self.owner = self.run(self.engine.access.local_owner)
 
     def run(self, verb: Callable[..., Awaitable[T]], *arguments: Any, **more: Any) -> T:

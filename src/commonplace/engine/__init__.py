@@ -6,6 +6,8 @@ import asyncio
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.errors import StoreFailed
@@ -22,7 +24,6 @@ from commonplace.engine.categories import Categories
 from commonplace.engine.chain import Chain
 from commonplace.engine.cleaning import Cleaning
 from commonplace.engine.collections import Collections
-from commonplace.engine.consolidation import Consolidation
 from commonplace.engine.contexts import Contexts
 from commonplace.engine.derivations import Derivations
 from commonplace.engine.doings import Doings
@@ -55,6 +56,9 @@ from commonplace.ports import Clock, Embedder, Store, Summariser, Vault
 from commonplace.ports.completions import Completer
 from commonplace.ports.files import Files
 
+if TYPE_CHECKING:
+    from commonplace.engine.consolidation import Consolidation
+
 logger = logging.getLogger(__name__)
 
 
@@ -67,54 +71,32 @@ class Outside:
     longest: timedelta = timedelta(minutes=10)
 
 
-@dataclass(frozen=True, slots=True)
 class Engine:
-    """One memory for everyone who may ask it."""
+    """One memory for everyone who may ask it. Each part is made when it is first asked for."""
 
-    store: Store
-    clock: Clock
-    embedding: Embedding
-    access: Access
-    memories: Memories
-    recall: Recall
-    derivations: Derivations
-    literal: Literal
-    paths: Paths
-    sight: Sight
-    history: History
-    undo: Undo
-    arrivals: Arrivals
-    collections: Collections
-    links: Links
-    archive: Archive
-    summaries: Summaries
-    views: Views
-    cleaning: Cleaning
-    chain: Chain
-    events: Events
-    backups: Backups
-    teams: Teams
-    atlases: Atlases
-    contexts: Contexts
-    keys: Keys
-    doings: Doings
-    labels: Labels
-    categories: Categories
-    todos: Todos
-    watches: Watches
-    attendance: Attendance
-    annotations: Annotations
-    relations: Relations
-    work_logs: WorkLogs
-    spaces: Spaces
-    notes: Notes
-    bank: Bank
-    consolidation: Consolidation
-    tokens: Tokens
-    adoption: Adoption
-    mirror: Mirror
-    snapshots: Snapshots
-    upkeep: Upkeep
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder,
+        clock: Clock,
+        zone: ZoneInfo,
+        summariser: Summariser,
+        owner_key: str = "",
+        vault: Vault | None = None,
+        rhythm: Rhythm | None = None,
+        outside: Outside | None = None,
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.embedding = Embedding(embedder)
+        self.access = Access(store, clock, zone, owner_key)
+        self._zone = zone
+        self._summariser = summariser
+        self._vault = vault
+        self._rhythm = rhythm or Rhythm()
+        self._outside = outside or Outside()
+        self._bell = asyncio.Event()
+        """Rings when files of spaces have changed."""
 
     async def close(self) -> None:
         try:
@@ -126,85 +108,195 @@ class Engine:
             self.embedding.close()
             await self.store.close()
 
+    # Memories
 
-def assemble(
-    store: Store,
-    embedder: Embedder,
-    clock: Clock,
-    zone: ZoneInfo,
-    summariser: Summariser,
-    owner_key: str = "",
-    vault: Vault | None = None,
-    rhythm: Rhythm | None = None,
-    outside: Outside | None = None,
-) -> Engine:
-    """An engine from its parts."""
-    outside, bell = outside or Outside(), asyncio.Event()
-    embedding = Embedding(embedder)
-    memories = Memories(store, embedding, clock)
-    recall = Recall(store, embedding, clock)
-    paths = Paths(store, memories, embedding, clock)
-    collections = Collections(store, memories, clock)
-    return Engine(
-        store=store,
-        clock=clock,
-        embedding=embedding,
-        access=(access := Access(store, clock, zone, owner_key)),
-        memories=memories,
-        recall=recall,
-        derivations=Derivations(store, memories, recall, embedding, clock),
-        literal=Literal(store, clock),
-        paths=paths,
-        sight=Sight(),
-        history=History(store, memories, clock),
-        arrivals=Arrivals(store, memories, paths, embedding, clock),
-        undo=Undo(store, memories, paths, collections, embedding, clock),
-        collections=collections,
-        links=(links := Links(store, memories, embedding, clock)),
-        views=Views(store, memories, links, embedding, clock),
-        cleaning=Cleaning(store, memories, collections, links, clock),
-        archive=Archive(store, memories, embedding, clock),
-        teams=Teams(store, clock),
-        atlases=Atlases(store, memories, collections, clock),
-        contexts=(contexts := Contexts(store, memories, collections, clock)),
-        keys=Keys(store, clock),
-        doings=(doings := Doings(store, clock)),
-        labels=Labels(store, memories, clock),
-        categories=Categories(store, memories, clock),
-        todos=Todos(store, clock),
-        watches=(watches := Watches(store, clock)),
-        attendance=(attendance := Attendance(store, clock)),
-        annotations=Annotations(store, memories, embedding, clock),
-        relations=Relations(store, memories, clock),
-        work_logs=WorkLogs(store, memories, recall, embedding, clock),
-        spaces=(spaces := Spaces(store, memories, clock)),
-        notes=Notes(store, memories, embedding, clock, bell),
-        bank=(bank := Bank(store, memories, embedding, clock)),
-        consolidation=Consolidation(store, memories, bank, embedding, clock, bell, outside.completer, outside.longest),
-        tokens=(tokens := Tokens(store, access, spaces, clock)),
-        adoption=(adoption := Adoption(store, memories, spaces, tokens, embedding, clock)),
-        mirror=(mirror := Mirror(store, outside.files, access, adoption, clock, bell)),
-        snapshots=Snapshots(store, outside.files, adoption, clock, bell),
-        summaries=Summaries(summariser),
-        chain=Chain(store),
-        events=Events(store, clock),
-        backups=(backups := Backups(store, vault, clock, zone, rhythm or Rhythm())),
-        upkeep=Upkeep(
-            store,
-            embedding,
-            memories,
-            recall,
-            clock,
-            backups,
-            (
-                contexts.sweep,
-                collections.sweep,
-                links.discover,
-                doings.flush,
-                doings.prune,
-                watches.prune,
-                attendance.keep,
-                mirror.keep_up,
-            ),
-        ),
-    )
+    @cached_property
+    def memories(self) -> Memories:
+        return Memories(self.store, self.embedding, self.clock)
+
+    @cached_property
+    def recall(self) -> Recall:
+        return Recall(self.store, self.embedding, self.clock)
+
+    @cached_property
+    def derivations(self) -> Derivations:
+        return Derivations(self.store, self.memories, self.recall, self.embedding, self.clock)
+
+    @cached_property
+    def literal(self) -> Literal:
+        return Literal(self.store, self.clock)
+
+    @cached_property
+    def paths(self) -> Paths:
+        return Paths(self.store, self.memories, self.embedding, self.clock)
+
+    @cached_property
+    def sight(self) -> Sight:
+        return Sight()
+
+    @cached_property
+    def history(self) -> History:
+        return History(self.store, self.memories, self.clock)
+
+    @cached_property
+    def undo(self) -> Undo:
+        return Undo(self.store, self.memories, self.paths, self.collections, self.embedding, self.clock)
+
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        return Arrivals(self.store, self.memories, self.paths, self.embedding, self.clock)
+
+    @cached_property
+    def links(self) -> Links:
+        return Links(self.store, self.memories, self.embedding, self.clock)
+
+    @cached_property
+    def archive(self) -> Archive:
+        return Archive(self.store, self.memories, self.embedding, self.clock)
+
+    @cached_property
+    def summaries(self) -> Summaries:
+        return Summaries(self._summariser)
+
+    @cached_property
+    def views(self) -> Views:
+        return Views(self.store, self.memories, self.links, self.embedding, self.clock)
+
+    @cached_property
+    def chain(self) -> Chain:
+        return Chain(self.store)
+
+    # Who shares what
+
+    @cached_property
+    def collections(self) -> Collections:
+        return Collections(self.store, self.memories, self.clock)
+
+    @cached_property
+    def cleaning(self) -> Cleaning:
+        return Cleaning(self.store, self.memories, self.collections, self.links, self.clock)
+
+    @cached_property
+    def teams(self) -> Teams:
+        return Teams(self.store, self.clock)
+
+    @cached_property
+    def atlases(self) -> Atlases:
+        return Atlases(self.store, self.memories, self.collections, self.clock)
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        return Contexts(self.store, self.memories, self.collections, self.clock)
+
+    @cached_property
+    def keys(self) -> Keys:
+        return Keys(self.store, self.clock)
+
+    # Words about memories
+
+    @cached_property
+    def labels(self) -> Labels:
+        return Labels(self.store, self.memories, self.clock)
+
+    @cached_property
+    def categories(self) -> Categories:
+        return Categories(self.store, self.memories, self.clock)
+
+    @cached_property
+    def todos(self) -> Todos:
+        return Todos(self.store, self.clock)
+
+    @cached_property
+    def annotations(self) -> Annotations:
+        return Annotations(self.store, self.memories, self.embedding, self.clock)
+
+    @cached_property
+    def relations(self) -> Relations:
+        return Relations(self.store, self.memories, self.clock)
+
+    @cached_property
+    def work_logs(self) -> WorkLogs:
+        return WorkLogs(self.store, self.memories, self.recall, self.embedding, self.clock)
+
+    # What happens
+
+    @cached_property
+    def events(self) -> Events:
+        return Events(self.store, self.clock)
+
+    @cached_property
+    def watches(self) -> Watches:
+        return Watches(self.store, self.clock)
+
+    @cached_property
+    def attendance(self) -> Attendance:
+        return Attendance(self.store, self.clock)
+
+    @cached_property
+    def doings(self) -> Doings:
+        return Doings(self.store, self.clock)
+
+    # Spaces
+
+    @cached_property
+    def spaces(self) -> Spaces:
+        return Spaces(self.store, self.memories, self.clock)
+
+    @cached_property
+    def notes(self) -> Notes:
+        return Notes(self.store, self.memories, self.embedding, self.clock, self._bell)
+
+    @cached_property
+    def bank(self) -> Bank:
+        return Bank(self.store, self.memories, self.embedding, self.clock)
+
+    @cached_property
+    def consolidation(self) -> Consolidation:
+        from commonplace.engine.consolidation import Consolidation  # with word lists that few processes need
+
+        return Consolidation(
+            self.store,
+            self.memories,
+            self.bank,
+            self.embedding,
+            self.clock,
+            self._bell,
+            self._outside.completer,
+            self._outside.longest,
+        )
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        return Tokens(self.store, self.access, self.spaces, self.clock)
+
+    @cached_property
+    def adoption(self) -> Adoption:
+        return Adoption(self.store, self.memories, self.spaces, self.tokens, self.embedding, self.clock)
+
+    @cached_property
+    def mirror(self) -> Mirror:
+        return Mirror(self.store, self._outside.files, self.access, self.adoption, self.clock, self._bell)
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        return Snapshots(self.store, self._outside.files, self.adoption, self.clock, self._bell)
+
+    # Keeping house
+
+    @cached_property
+    def backups(self) -> Backups:
+        return Backups(self.store, self._vault, self.clock, self._zone, self._rhythm)
+
+    @cached_property
+    def upkeep(self) -> Upkeep:
+        chores = (
+            self.contexts.sweep,
+            self.collections.sweep,
+            self.links.discover,
+            self.doings.flush,
+            self.doings.prune,
+            self.watches.prune,
+            self.attendance.keep,
+            self.mirror.keep_up,
+        )
+        return Upkeep(self.store, self.embedding, self.memories, self.recall, self.clock, self.backups, chores)
