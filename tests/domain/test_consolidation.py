@@ -147,8 +147,12 @@ def test_files_that_are_not_named_stay_untouched() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../a.md", "/a.md", "a/b.md", "..\\a.md", ".a.md", "a.txt", "a.md\x00", "C:a.md", "", "a" * 300 + ".md", "\ud800.md"]
-)  # fmt: skip
+    "name",
+    [
+        *["../a.md", "/a.md", "a/b.md", "..\\a.md", ".a.md", "a.txt"],
+        *["a.md\x00", "C:a.md", "", "a" * 300 + ".md", "\ud800.md"],
+    ],
+)
 def test_a_file_outside_the_bank_cannot_be_named(name: str) -> None:
     assert refused_plan(create(name, "x"))
     assert refused_plan(keep(name))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from commonplace.domain.bank import MAX_FILE_BYTES, Action, BankFile, Category, Note, Proposal, filename
 from commonplace.domain.consolidation import checked
+from commonplace.domain.errors import PlanRefused
 from commonplace.domain.filing import filed
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -136,6 +137,13 @@ def test_a_page_that_is_full_goes_on_in_another_one() -> None:
     checked(proposal, bank, rules)
 
 
+def test_an_entry_larger_than_any_page_is_left_to_be_refused() -> None:
+    proposal = filed([note("x" * MAX_FILE_BYTES), note("y", minute=1)], [BankFile("notes.md", "# Notes\n")], "")
+    assert sum("x" * 100 in file.content for file in proposal.files) == 1
+    with pytest.raises(PlanRefused, match="larger"):
+        checked(proposal, [BankFile("notes.md", "# Notes\n")], "")
+
+
 def test_a_name_is_used_as_the_bank_spells_it() -> None:
     proposal = filed([note("Bad.", "issue")], [BankFile("Progress.md", "# P\n")], "### progress.md\n- Known issues\n")
     assert [(file.filename, file.action) for file in proposal.files] == [("Progress.md", Action.UPDATE)]
@@ -239,9 +247,12 @@ def test_an_odd_name_does_not_break_the_entry(agent: str) -> None:
 
 TEXT = st.text(alphabet=st.characters(codec=None), max_size=60)
 BLOCKS = st.sampled_from(
-    ["# A", "## Known issues", "### x", "- item", "* 2026-02-20 · cline: x", "- [ ] t", "```", "~~~py", "  ```", "---", "===",
-     "<!--", "-->", "> q", "| a | b |", "", "  ", "\t", "1. n", "text", "  indented", "    # code", "x\r", "\x0c", "\u2028# z"]
-)  # fmt: skip
+    [
+        *["# A", "## Known issues", "### x", "- item", "* 2026-02-20 · cline: x", "- [ ] t", "```", "~~~py", "  ```"],
+        *["---", "===", "<!--", "-->", "> q", "> ```", "| a | b |", "", "  ", "\t", "1. n", "text", "  indented"],
+        *["    # code", "x\r", "\x0c", "\u2028# z", "- ```", "\u3000```"],
+    ]
+)
 CONTENT = st.one_of(TEXT, st.lists(st.one_of(BLOCKS, TEXT), max_size=12).map("\n".join))
 NOTES = st.lists(
     st.builds(
@@ -264,8 +275,9 @@ RULES = st.one_of(
         max_size=12,
     ).map("\n".join),
 )
+WRITABLE = CONTENT.map(lambda text: text.encode(errors="replace").decode())
 BANK = st.dictionaries(
-    st.sampled_from(["progress.md", "activeContext.md", "systemPatterns.md", "notes.md", "a.md"]), CONTENT, max_size=4
+    st.sampled_from(["progress.md", "activeContext.md", "systemPatterns.md", "notes.md", "a.md"]), WRITABLE, max_size=4
 ).map(lambda files: [BankFile(name, content) for name, content in files.items()])
 
 
@@ -289,6 +301,9 @@ def test_whatever_stands_in_the_bank_stays_and_filing_twice_is_filing_once(
         assert is_subsequence(list(before.get(file.filename, "")), list(file.content))
         lines = before.get(file.filename, "").split("\n")
         assert is_subsequence(lines[:-1], file.content.split("\n"))
+    assert checked(proposal, bank, rules).unchanged == len(bank) - sum(
+        file.filename in before for file in proposal.files
+    )
     after = [BankFile(*file) for file in bank_after(proposal, bank).items()]
     assert filed(notes, after, rules).files == ()
 
@@ -302,7 +317,8 @@ def test_the_order_in_which_notes_are_given_does_not_matter(notes: list[Note], r
 
 @settings(deadline=None, max_examples=100)
 @given(NOTES, RULES)
-def test_no_line_of_a_note_is_a_heading_of_the_page(notes: list[Note], rules: str) -> None:
+def test_no_line_of_a_note_is_a_heading_of_the_page(notes: list[Note], some: str) -> None:
+    rules = f"The rules\n{some}"  # without any, the notes would decide in which language headings are
     bare = filed([note("x", category, minute=5000) for category in Category], [], rules)
     known = {line for file in bare.files for line in file.content.split("\n") if line.startswith("#")}
     for file in filed(notes, [], rules).files:
@@ -311,10 +327,13 @@ def test_no_line_of_a_note_is_a_heading_of_the_page(notes: list[Note], rules: st
 
 @pytest.mark.parametrize(
     "hostile",
-    ["`" * 50_000, "a" * 50_000, "# " * 25_000, "- " * 25_000, ".md" * 16_000, "|" * 50_000, " " * 49_990 + "x.md", "\u0301" * 50_000,
-     "x.md " * 10_000, "keep " * 10_000, "(" * 50_000, "[a](" * 12_500, "**" * 25_000, "<!--\n" * 10_000, "1. " * 16_000,
-     "\n" * 50_000, "```\n" * 12_500],
-)  # fmt: skip
+    [
+        *["`" * 50_000, "a" * 50_000, "# " * 25_000, "- " * 25_000, ".md" * 16_000, "|" * 50_000, "\u0301" * 50_000],
+        *[" " * 49_990 + "x.md", "x.md " * 10_000, "keep " * 10_000, "(" * 50_000, "[a](" * 12_500, "**" * 25_000],
+        *["<!--\n" * 10_000, "1. " * 16_000, "\n" * 50_000, "```\n" * 12_500, "- \n" * 16_000, "=\n" * 25_000],
+    ],
+    ids=range(19),
+)
 def test_hostile_texts_take_no_longer_than_their_length_asks(hostile: str) -> None:
     start = process_time()
     proposal = filed([note(hostile), note(hostile, "todo")], [BankFile("x.md", hostile)], hostile)

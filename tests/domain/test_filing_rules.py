@@ -245,7 +245,7 @@ def test_what_rules_say_of_keeping_a_file_is_not_taken_for_what_is_in_it() -> No
 
 
 def test_orders_name_headings_by_what_they_are_about() -> None:
-    rules = "#### activeContext.md\n- Record recent changes\n- Update next steps and priorities\n- Documente les décisions prises\n"
+    rules = "#### activeContext.md\n- Update next steps and priorities\n- Documente les décisions prises\n"
     found = places(rules)
     assert found["todo"] == "activeContext.md > Next steps and priorities"
     assert found["decision"] == "activeContext.md > Décisions prises"

@@ -158,8 +158,7 @@ class Consolidation:
     async def _decided(self, desk: _Desk, completer: Completer | None) -> _Decision:
         notes = [_note(file) for file in desk.notes]
         if completer is None:
-            proposal = await asyncio.to_thread(filed, notes, desk.bank, desk.rules)
-            return _Decision(checked(proposal, desk.bank, desk.rules), len(notes), 0, BUILT_IN)
+            return _Decision(await asyncio.to_thread(_filed, desk, notes), len(notes), 0, BUILT_IN)
         return await self._asked(desk, notes, completer)
 
     async def _asked(self, desk: _Desk, notes: Sequence[Note], completer: Completer) -> _Decision:
@@ -174,7 +173,7 @@ class Consolidation:
             answer = await completer.complete(question.system, question.user)
             tokens += answer.tokens
             try:
-                plan = checked(parsed(answer.text), desk.bank, desk.rules)
+                plan = await asyncio.to_thread(_understood, desk, answer.text)
             except PlanRefused as error:
                 refused, feedback = error, error.reason
                 continue
@@ -242,9 +241,18 @@ def _laid(tx: Reading, actor: Actor, name: str, own: UserId | None, agent: str) 
         rules=rules.content if rules else "",
         synthesis=synthesis.content if synthesis else "",
         files=tx.spaces.files(space.number, FileKind.BANK),
-        notes=tx.spaces.oldest_notes(space.number, MAX_NOTES, own, agent),
+        # In the order in which a prompt takes them: only those it had room for may be removed.
+        notes=sorted(tx.spaces.oldest_notes(space.number, MAX_NOTES, own, agent), key=lambda one: (one.at, one.name)),
         total=tx.spaces.count_notes_of(space.number, own, agent),
     )
+
+
+def _filed(desk: _Desk, notes: Sequence[Note]) -> Plan:
+    return checked(filed(notes, desk.bank, desk.rules), desk.bank, desk.rules)
+
+
+def _understood(desk: _Desk, answer: str) -> Plan:
+    return checked(parsed(answer), desk.bank, desk.rules)
 
 
 def _note(file: SpaceFile) -> Note:

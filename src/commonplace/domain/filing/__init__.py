@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from commonplace.domain.bank import (
     MAX_FILE_BYTES,
+    MAX_NAME_BYTES,
+    MAX_NAME_CHARS,
     Action,
     BankFile,
     Category,
@@ -22,7 +24,7 @@ from commonplace.domain.bank import (
     same,
 )
 from commonplace.domain.filing import rules as reading
-from commonplace.domain.filing.entries import Entry, Held, entries
+from commonplace.domain.filing.entries import Entry, Held, entries, sound
 from commonplace.domain.filing.markdown import Heading, Page
 from commonplace.domain.filing.routes import Route, normal, routes, title
 from commonplace.domain.filing.rules import Kind
@@ -48,14 +50,15 @@ def filed(notes: Iterable[Note], bank: Iterable[BankFile], rules: str) -> Propos
 
 class _Filing:
     def __init__(self, bank: Iterable[BankFile], rules: str, sample: str) -> None:
-        self._rules = reading.read(rules)
+        self._rules = reading.read(sound(rules))
         self.language = language(rules if any(map(str.isalpha, rules)) else sample)
         self._before = {same(file.filename): file for file in bank}
+        self._pages = {key: Page(file.content) for key, file in self._before.items()}
+        self._held = {key: Held(page.lines) for key, page in self._pages.items()}
         self._after = dict(self._before)
         self.routes = {category: self._known(route) for category, route in routes(self._rules, self.language).items()}
         self.places = dict(self.routes)
         """Where they really went: a page may have a heading of its own for a category."""
-        self._held = [Held(Page(file.content).lines) for file in self._before.values()]
         self._sections = {category: self._section(category) for category in Category}
 
     def _known(self, route: Route) -> Route:
@@ -64,16 +67,17 @@ class _Filing:
         return Route(file.filename, route.heading, route.level) if file else route
 
     def _section(self, category: Category) -> tuple[Held, range] | None:
-        file = self._before.get(same(self.routes[category].filename))
-        page = Page(file.content) if file else None
+        """What a category's heading holds already, where there is one."""
+        key = same(self.routes[category].filename)
+        page = self._pages.get(key)
         place = _place(page, self.routes[category], category) if page else None
-        return (Held(page.lines), page.own(place)) if page and place else None
+        return (self._held[key], page.own(place)) if page and place else None
 
     def is_fresh(self, entry: Entry) -> bool:
         section = self._sections[entry.category]
-        return not any(held.dated(entry) for held in self._held) and not (
-            section and section[0].among(entry, section[1])
-        )
+        if section and section[0].among(entry, section[1]):
+            return False
+        return not any(held.dated(entry) for held in self._held.values())
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
@@ -85,23 +89,27 @@ class _Filing:
 
     def file(self, category: Category, fresh: Sequence[Entry]) -> None:
         """Into the file, and what no longer fits there into one that continues it."""
-        route = self.routes[category]
+        route, number, room = self.routes[category], 1, -1
         by_name: dict[str, list[Entry]] = defaultdict(list)
-        room: dict[str, int] = {}
-        number = 1
         for entry in fresh:
             size = sum(len(line.encode()) + 2 for line in entry.lines)
-            while room.setdefault(_continued(route.filename, number), self._room(route.filename, number)) < size:
-                number += 1
             name = _continued(route.filename, number)
-            room[name] -= size
+            room = room if by_name[name] else self._room(name)
+            # An entry that has no room in an empty page would have none anywhere: it stays there, to be refused.
+            while room < size and (by_name[name] or same(name) in self._after):
+                number += 1
+                name = _continued(route.filename, number)
+                room = self._room(name)
+            room -= size
             by_name[name].append(entry)
         for name, some in by_name.items():
-            self._add(Route(name, route.heading, route.level), category, some)
+            if some:
+                self._add(Route(name, route.heading, route.level), category, some)
 
-    def _room(self, name: str, number: int) -> int:
-        file = self._after.get(same(_continued(name, number)))
-        return MAX_FILE_BYTES - _SLACK - len((file.content if file else self._new(name)).encode(errors="replace"))
+    def _room(self, name: str) -> int:
+        file = self._after.get(same(name))
+        content = file.content if file else self._new(name)
+        return MAX_FILE_BYTES - _SLACK - len(content.encode(errors="replace"))
 
     def _new(self, name: str) -> str:
         """A page with its title and the headings that the rules sketch for it."""
@@ -128,7 +136,11 @@ class _Filing:
 
 
 def _continued(name: str, number: int) -> str:
-    return name if number == 1 else f"{name.removesuffix('.md')[:120]}-{number}.md"
+    """The name of a file's continuation, not longer than names may be."""
+    stem = name.removesuffix(".md")
+    while len(stem.encode(errors="replace")) > MAX_NAME_BYTES - 12 or len(stem) > MAX_NAME_CHARS - 12:
+        stem = stem[:-1]
+    return name if number == 1 else f"{stem}-{number}.md"
 
 
 def _place(page: Page, route: Route, category: Category) -> Heading | None:

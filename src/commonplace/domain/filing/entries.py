@@ -67,9 +67,14 @@ def _entry(category: Category, body: tuple[str, ...], notes: Sequence[Note]) -> 
     )
 
 
+def sound(text: str) -> str:
+    """Without what cannot be stored or sent."""
+    return _UNSOUND.sub("\ufffd", text)
+
+
 def _label(text: str) -> str:
     """One short line without what would end a stamp."""
-    line = " ".join(_UNSOUND.sub("\ufffd", text[: _MOST_LABEL * 4]).split()).replace(": ", ":")[:_MOST_LABEL]
+    line = " ".join(sound(text[: _MOST_LABEL * 4]).split()).replace(": ", ":")[:_MOST_LABEL]
     return line.strip(": ")
 
 
@@ -79,7 +84,7 @@ def _tag(text: str) -> str:
 
 def _body(content: str) -> tuple[str, ...]:
     """The note's lines as they stand in an entry; the first is empty where they cannot follow a stamp."""
-    lines = [line.rstrip() for line in _UNSOUND.sub("\ufffd", content).splitlines()]
+    lines = [line.rstrip() for line in sound(content).splitlines()]
     while lines and not lines[-1]:
         lines.pop()
     while lines and not lines[0]:
