@@ -158,6 +158,8 @@ HOSTILE = [
     "",
     "accTitle: x",
     "direction LR",
+    "in the direction  TD of travel",
+    "directiondirection\nBT",
     "flowchart TD; a-->b",
     *HOSTILE_PICTURES,
 ]
@@ -171,7 +173,7 @@ def test_mermaid_reads_back_what_was_written(mermaid: Mermaid, text: str) -> Non
     assert read.edges == [["n0", "thick", "references", "n1"]]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text(max_size=80) | st.text("\"`#;%[](){}<>|&\\/-=.:@~$*_^!?'\nend", max_size=80), max_size=4))
 @example(["end", "x end y", "graph"])
 def test_any_texts_make_a_diagram_that_says_them(mermaid: Mermaid, texts: list[str]) -> None:
@@ -212,13 +214,11 @@ def test_what_was_left_out_is_said(mermaid: Mermaid) -> None:
 
 
 @pytest.mark.parametrize("text", ['"' * 1000, "~" * 1_000_000, "÷" * 1000, "日" * 1_000_000, " " * 1_000_000 + "x"])
-def test_the_largest_diagram_stays_within_what_mermaid_accepts(mermaid: Mermaid, text: str) -> None:
+def test_the_largest_diagram_stays_within_what_mermaid_accepts(text: str) -> None:
     nodes = [Node(f"memories:01890a5d-ac96-774b-bcce-b302099a{at:04}", text) for at in range(100)]
     edges = [Edge(nodes[at % 100].name, nodes[-at % 100].name, "derived_from") for at in range(200)]
-    diagram = flowchart(nodes, edges, 10**9, 10**9)
-    assert len(diagram) < MOST_TEXT
+    assert len(flowchart(nodes, edges, 10**9, 10**9)) < MOST_TEXT
     assert len(edges) < MOST_EDGES
-    assert len(mermaid.read(diagram).edges) == 200
 
 
 def test_a_label_is_the_beginning_of_a_text_on_one_line() -> None:
@@ -230,8 +230,8 @@ def test_a_label_is_the_beginning_of_a_text_on_one_line() -> None:
 
 
 def test_the_parser_of_these_tests_does_refuse(mermaid: Mermaid) -> None:
-    assert mermaid.refuses('flowchart TD\n    n0["say "hello""]')
-    assert mermaid.refuses("flowchart TD\n    n0[end]")
+    assert mermaid.refuses('flowchart TD\n    n0["say "hello" to"]')
+    assert mermaid.refuses("flowchart TD\n    n0[a(b]")
 
 
 @pytest.mark.parametrize("html_labels", [True, False])
@@ -243,7 +243,8 @@ def test_a_drawn_label_is_text_and_no_markup(mermaid: Mermaid, html_labels: bool
         .Diagram(flowchart(nodes, []), config={"flowchart": {"htmlLabels": html_labels}})
         .svg()
     )
-    shown = re.sub(r"<[^>]*>", " ", drawn[drawn.index("</style>") :])
+    drawn = drawn[drawn.rindex("</style>") :]
+    shown = re.sub(r"<[^>]*>", " ", drawn)
     for entity, char in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
         shown = shown.replace(entity, char)
     assert not re.search("<img|<b>|<script|<i class|Unsupported|katex", drawn)

@@ -136,6 +136,11 @@ async def obey(engine: Engine, owner: Actor, name: str, line: str) -> None:
         say([hit.memory.content for hit in (await engine.recall.recall(owner, Question(rest))).hits])
     elif verb == "discover":
         say(await engine.links.discover())
+    elif verb == "drain":
+        taken: list[int] = []
+        while news := (await engine.watches.take(owner, int(rest))).news:
+            taken += [one.notice.event.number for one in news]
+        say(taken)
     elif verb == "count":
         say((await engine.memories.page(owner, 1)).total)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -29,13 +30,13 @@ async def note(house: House, user: UserId, what: str, after: timedelta = timedel
     await house.store.write(lambda tx: tx.doings.note(actor(user), NOW + after, what, **more))
 
 
-async def told(house: House, limit: int = 50, **sought: object) -> list[str]:
-    wanted = replace(Sought(), **sought)
+async def told(house: House, limit: int = 50, **sought: Any) -> list[str]:
+    wanted = Sought(**sought)
     return [one.what for one in await house.store.read(lambda tx: tx.doings.latest(wanted, limit))]
 
 
-async def counted(house: House, **sought: object) -> int:
-    wanted = replace(Sought(), **sought)
+async def counted(house: House, **sought: Any) -> int:
+    wanted = Sought(**sought)
     return await house.store.read(lambda tx: tx.doings.count(wanted))
 
 
@@ -90,9 +91,7 @@ async def test_a_level_means_that_and_graver(house: House) -> None:
     assert await counted(house, level=Level.WARNING) == 2
 
 
-@pytest.mark.parametrize(
-    "passage", ["TEAM_cre", "created", "Teams:4", "läptop", "LÄPTOP", "ADA"], ids="tool what subject lower upper name".split()
-)
+@pytest.mark.parametrize("passage", ["TEAM_cre", "created", "Teams:4", "läptop", "LÄPTOP", "ADA"])
 async def test_a_passage_is_found_in_every_field_whatever_its_case(house: House, passage: str) -> None:
     await note(house, house.ada, "team created", subject="teams:42")
     assert await told(house, passage=passage) == ["team created"]

@@ -21,6 +21,7 @@ from commonplace.settings import Settings
 
 T = TypeVar("T")
 Body = Mapping[str, Any]
+Function = Callable[..., Awaitable[Any]]
 Progress = Callable[[int, int], Awaitable[None]]
 EVERYTHING = "*"
 """In place of the addresses that were touched: any of them may have been."""
@@ -43,6 +44,11 @@ class Act(StrEnum):
     SERVES = "serves"
     """Several actions under one name: each asks for what it needs."""
     GOVERNS = "governs"
+    """The same for administrators."""
+    OVERSEES = "oversees"
+    """Reads what only administrators may see."""
+    OVERRULES = "overrules"
+    """Changes what only administrators may."""
     TELLS = "tells"
     """Says something to anyone, even to strangers."""
 
@@ -61,10 +67,11 @@ class Act(StrEnum):
     @property
     def changes(self) -> bool:
         """Whether it is left out where nothing may be changed."""
-        return self in (Act.WRITES, Act.DESTROYS)
+        return self in (Act.WRITES, Act.DESTROYS, Act.OVERRULES)
 
 
-_NEEDED = {Act.TELLS: Permission.READ, Act.READS: Permission.READ, Act.SERVES: Permission.READ, Act.GOVERNS: Permission.ADMIN}
+_NEEDED = dict.fromkeys((Act.TELLS, Act.READS, Act.SERVES), Permission.READ)
+_NEEDED |= dict.fromkeys((Act.GOVERNS, Act.OVERSEES, Act.OVERRULES), Permission.ADMIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +268,15 @@ async def _touches_nothing(call: Call, event: Event) -> Iterable[str]:
     return ()
 
 
+def _registering(act: Act) -> Callable[[Dialect, Function], Function]:
+    """A decorator that makes a function a tool which does this."""
+
+    def register(self: Dialect, function: Function) -> Function:
+        return self._tool(act, function)
+
+    return register
+
+
 @dataclass
 class Dialect:
     """One original's tools, resources, words and errors, over the engine."""
@@ -282,30 +298,21 @@ class Dialect:
     apps: dict[str, str] = field(default_factory=dict)
     """The address of the page that shows a tool's answer, by the tool's name."""
 
-    def reads(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        return self._tool(Act.READS, function)
-
-    def writes(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        return self._tool(Act.WRITES, function)
-
-    def destroys(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        return self._tool(Act.DESTROYS, function)
-
-    def serves(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        return self._tool(Act.SERVES, function)
-
-    def governs(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        return self._tool(Act.GOVERNS, function)
-
-    def tells(self, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        return self._tool(Act.TELLS, function)
+    reads = _registering(Act.READS)
+    writes = _registering(Act.WRITES)
+    destroys = _registering(Act.DESTROYS)
+    serves = _registering(Act.SERVES)
+    governs = _registering(Act.GOVERNS)
+    oversees = _registering(Act.OVERSEES)
+    overrules = _registering(Act.OVERRULES)
+    tells = _registering(Act.TELLS)
 
     @property
     def is_public(self) -> bool:
         """Whether strangers have something to ask here."""
         return any(tool.act is Act.TELLS for tool in self.tools.values())
 
-    def _tool(self, act: Act, function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    def _tool(self, act: Act, function: Function) -> Function:
         answers = get_type_hints(function).get("return")
         if get_origin(answers) is Answer:
             answers = get_args(answers)[0]

@@ -59,6 +59,12 @@ def noted(kind: AnnotationType, own: str, target: str, metadata: Mapping[str, An
     return {TYPE: kind.value, TARGET: about, THREAD: thread, REPLY: target}
 
 
+def standing(metadata: Mapping[str, Any], own: str, about: str) -> tuple[str, str, str | None]:
+    """The memory an annotation is about in the end, its thread, and the annotation it answers, if it answers one."""
+    target = _id(metadata.get(TARGET)) or about
+    return target, _id(metadata.get(THREAD)) or own, about if about != target else None
+
+
 def threads(remarks: Iterable[Remark], start: int, kind: AnnotationType | None = None) -> list[Placed]:
     """The remarks on a memory, each followed by its replies; of the first ones only those of a kind, if one is given.
 

@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from commonplace.domain.bank import Category
+from commonplace.domain.memory import MAX_LABEL_CHARS, MAX_TAGS
 from commonplace.domain.space import stamp
+from commonplace.domain.unicode import normalised
 
 FENCE = "---"
 _NAME = re.compile(r"(\d{8}T\d{6})_(.*)_([a-z]+)_[0-9a-f]{8}\.md\Z", re.DOTALL)
@@ -62,15 +64,18 @@ def plainly(head: str) -> dict[str, Any]:
 
 
 def note_text(name: str, head: Mapping[str, Any], content: str, otherwise: datetime) -> NoteText:
-    """What a file says of its note; what it does not say is taken from its name."""
+    """What a file says of its note; what it does not say is taken from its name.
+
+    A name or a tag that could not be written here is brought into a form that can: a note is never left out for it.
+    """
     match = _NAME.match(name)
     at, agent, category = match.groups() if match else ("", "", "")
-    told = str(head.get("category") or category)
+    told = _words(head.get("category")) or category
     tags = head.get("tags")
     return NoteText(
-        agent=str(head.get("agent") if head.get("agent") is not None else agent),
+        agent=_words(head.get("agent")) or _words(agent),
         category=told if told in set(Category) else Category.OBSERVATION,
-        tags=tuple(str(tag) for tag in tags) if isinstance(tags, list) else (),
+        tags=_tags(tags) if isinstance(tags, list) else (),
         at=_moment(head.get("timestamp")) or _moment(at) or otherwise,
         content=content,
     )
@@ -89,6 +94,20 @@ def _scalar(value: object) -> str:
     return _UNWRITABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", fenced)
 
 
+def _tags(values: Iterable[object]) -> tuple[str, ...]:
+    kept = dict.fromkeys(map(_words, values))
+    kept.pop("", None)
+    return tuple(kept)[:MAX_TAGS]
+
+
+def _words(value: object) -> str:
+    """A plain value as a label; of lists and objects nothing, for a few aliases in YAML can stand for gigabytes."""
+    if value is None or isinstance(value, list | dict | set | tuple | bytes):
+        return ""
+    sound = str(value).replace("\x00", "").encode(errors="replace").decode()
+    return normalised("NFC", sound[: 4 * MAX_LABEL_CHARS]).strip()[:MAX_LABEL_CHARS].strip()
+
+
 def _listed(value: str) -> list[str]:
     try:
         found = json.loads(value)
@@ -98,10 +117,8 @@ def _listed(value: str) -> list[str]:
 
 
 def _moment(value: object) -> datetime | None:
-    if isinstance(value, datetime):
-        return value if value.tzinfo else value.replace(tzinfo=UTC)
     try:
-        found = datetime.fromisoformat(str(value))
-    except ValueError:
+        found = value if isinstance(value, datetime) else datetime.fromisoformat(_words(value))
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
@@ -13,6 +13,7 @@ from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import MemoryId
 
 MAX_DESCRIPTION_CHARS = 500
+MAX_OWNER_CHARS = 200
 MAX_LISTED_NOTES = 500
 RULES = "_rules.md"
 SYNTHESIS = "_synthesis.md"
@@ -109,6 +110,12 @@ def description(value: str) -> str:
     return value
 
 
+def owner(value: str) -> str:
+    if len(value) > MAX_OWNER_CHARS:
+        raise Invalid("owner", f"is {len(value)} characters long; at most {MAX_OWNER_CHARS} are allowed")
+    return value
+
+
 def rules(value: str) -> str:
     if not value.strip():
         raise Invalid("rules", "must not be empty: they say which files the bank has")
@@ -173,4 +180,4 @@ def metadata_from(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def stamp(moment: datetime) -> str:
     """A time as the files write it: 2026-02-20T18:05:12Z."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"

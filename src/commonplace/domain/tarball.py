@@ -3,6 +3,8 @@
 import gzip
 import io
 import tarfile
+import unicodedata
+import zlib
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -31,18 +33,20 @@ def unpacked(data: bytes, most_bytes: int = MAX_BYTES, most_files: int = MAX_FIL
     try:
         with tarfile.open(fileobj=_Bounded(data, most_bytes), mode="r|") as archive:
             return _files(archive, most_files)
-    except (tarfile.TarError, EOFError, OSError, ValueError) as error:
+    except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError, RecursionError) as error:
         raise Invalid("archive", f"is no tar.gz that can be read: {error}") from error
 
 
 def _files(archive: tarfile.TarFile, most_files: int) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     for entry in archive:
-        path = entry.name.removeprefix("./")
+        path = entry.name.removeprefix("./").rstrip("/")
+        if entry.isdir() and path in ("", "."):
+            continue
+        if not _is_plain(entry) or _leads_away(path):
+            raise Invalid("archive", f"holds {entry.name[:80]!r}, which is no plain file below its folder")
         if entry.isdir():
             continue
-        if not entry.isreg() or _leads_away(path):
-            raise Invalid("archive", f"holds {entry.name[:80]!r}, which is no plain file below its folder")
         if len(files) >= most_files or path in files:
             raise Invalid("archive", f"holds more than {most_files} files, or one of them twice")
         held = archive.extractfile(entry)
@@ -50,9 +54,15 @@ def _files(archive: tarfile.TarFile, most_files: int) -> dict[str, bytes]:
     return files
 
 
+def _is_plain(entry: tarfile.TarInfo) -> bool:
+    """Of a sparse file most is not there: a few bytes would unpack to any size."""
+    return entry.isdir() or (entry.isreg() and entry.sparse is None)
+
+
 def _leads_away(path: str) -> bool:
     parts = path.split("/")
-    return "\\" in path or ":" in parts[0] or any(part in ("", ".", "..") for part in parts)
+    odd = "\\" in path or ":" in parts[0] or any(unicodedata.category(char) in ("Cc", "Cs") for char in path)
+    return odd or any(part in ("", ".", "..") for part in parts)
 
 
 class _Bounded(io.RawIOBase):

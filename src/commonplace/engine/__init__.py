@@ -29,6 +29,7 @@ from commonplace.engine.derivations import Derivations
 from commonplace.engine.doings import Doings
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.events import Events
+from commonplace.engine.health import Health
 from commonplace.engine.history import History
 from commonplace.engine.keys import Keys
 from commonplace.engine.labels import Labels
@@ -240,7 +241,7 @@ class Engine:
 
     @cached_property
     def spaces(self) -> Spaces:
-        return Spaces(self.store, self.memories, self.clock)
+        return Spaces(self.store, self.memories, self.clock, self._bell)
 
     @cached_property
     def notes(self) -> Notes:
@@ -267,7 +268,7 @@ class Engine:
 
     @cached_property
     def tokens(self) -> Tokens:
-        return Tokens(self.store, self.access, self.spaces, self.clock)
+        return Tokens(self.store, self.access, self.spaces, self.clock, self._bell)
 
     @cached_property
     def adoption(self) -> Adoption:
@@ -280,6 +281,10 @@ class Engine:
     @cached_property
     def snapshots(self) -> Snapshots:
         return Snapshots(self.store, self._outside.files, self.adoption, self.clock, self._bell)
+
+    @cached_property
+    def health(self) -> Health:
+        return Health(self.mirror, self._outside.completer, self.clock)
 
     # Keeping house
 

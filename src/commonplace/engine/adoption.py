@@ -11,7 +11,7 @@ from typing import Any
 from commonplace.domain import space as rule
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection
-from commonplace.domain.errors import Invalid
+from commonplace.domain.errors import AlreadyExists, Invalid
 from commonplace.domain.front_matter import NoteText, note_text, plainly, split, written
 from commonplace.domain.memory import MAX_CONTENT_BYTES, Change, Draft
 from commonplace.domain.space import FileKind, Place, SpaceFile
@@ -73,7 +73,9 @@ class Adoption:
         self._embedding = embedding
         self._clock = clock
 
-    async def take(self, actor: Actor, found: Sequence[Found], adopted: Adopted | None = None) -> Adopted:
+    async def take(
+        self, actor: Actor, found: Sequence[Found], adopted: Adopted | None = None, *, only_new: bool = False
+    ) -> Adopted:
         """All of them or none. A space comes with its `_meta.json`; its files follow."""
         adopted = adopted or Adopted()
         metas = [one for one in found if one.path.endswith(f"/{rule.META}")]
@@ -82,6 +84,8 @@ class Adoption:
 
         def work(tx: Transaction) -> None:
             for one in metas:
+                if only_new and tx.spaces.named(name := one.path.partition("/")[0]):
+                    raise AlreadyExists("space", name)
                 self._take_meta(tx, actor, one, adopted)
             for registry in registries:
                 self._take_tokens(tx, registry, adopted)

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from commonplace.domain import limits
 from commonplace.domain import space as rule
 from commonplace.domain.access import Actor
-from commonplace.domain.bank import BankFile, Plan
+from commonplace.domain.bank import MAX_NAME_CHARS, BankFile, Plan
 from commonplace.domain.collection import Collection
 from commonplace.domain.errors import Conflict, NotFound
 from commonplace.domain.memory import Change, Draft
 from commonplace.domain.space import FileKind, SpaceFile
+from commonplace.domain.unicode import normalised
 from commonplace.engine.adoption import BANK, SYNTHESIS
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories, Reference
@@ -35,10 +37,14 @@ class Bank:
         return await self._store.read(lambda tx: tx.spaces.files(entered(tx, actor, space).number, FileKind.BANK))
 
     async def file(self, actor: Actor, space: str, name: str) -> SpaceFile:
+        sought = normalised("NFC", limits.text("filename", name))
+
         def work(tx: Reading) -> SpaceFile:
-            found = tx.spaces.file(entered(tx, actor, space).number, FileKind.BANK, name)
+            number = entered(tx, actor, space).number
+            kept = (tx.spaces.file(number, FileKind.BANK, form) for form in (sought, name))
+            found = next(filter(None, kept), None)
             if found is None:
-                raise NotFound("bank file", name)
+                raise NotFound("bank file", name[:MAX_NAME_CHARS])
             return found
 
         return await self._store.read(work)

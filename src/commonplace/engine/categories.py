@@ -181,7 +181,7 @@ class Categories:
         if rest != before:
             self._put_further(tx, actor, memory, before, rest)
         if first != memory.category:
-            self._memories.put_change_in(tx, actor, memory, Change(category=first), None)
+            self._memories.put_change_in(tx, actor, memory, Change(category=first), None, self._clock.now())
         return True
 
     def _put_further(

@@ -214,24 +214,16 @@ class Memories:
         memory = self.changing_in(tx, actor, reference)
         if expected is not None and memory.version != expected:
             raise Conflict("memory", str(reference))
-        self.put_change_in(tx, actor, memory, change, prints, at=at)
+        self.put_change_in(tx, actor, memory, change, prints, at or now)
         return _found(tx, reference, changeable(tx, actor, now))
 
     def put_change_in(
-        self,
-        tx: Transaction,
-        actor: Actor,
-        memory: Memory,
-        change: Change,
-        prints: Prints | None,
-        *,
-        at: datetime | None = None,
+        self, tx: Transaction, actor: Actor, memory: Memory, change: Change, prints: Prints | None, at: datetime
     ) -> None:
         """The same, to a memory that was found among what the actor may change."""
-        now = self._clock.now()
-        tx.revise(memory, change, actor.author, at or now, prints)
+        tx.revise(memory, change, actor.author, at, prints)
         detail = {"fields": list(change.fields), "version": memory.version + 1}
-        tx.record(_happening(EventKind.REVISED, memory, actor.author, now, detail))
+        tx.record(_happening(EventKind.REVISED, memory, actor.author, self._clock.now(), detail))
 
     def everything_in(self, collection: int) -> Filter:
         """All memories of a collection, whoever asks: for the house itself."""

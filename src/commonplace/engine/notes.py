@@ -60,7 +60,7 @@ class Notes:
             place = entered(tx, actor, space, Right.WRITE)
             now = self._clock.now()
             note = NoteText(name, known, draft.tags, now, text)
-            return self.write_in(tx, actor, place, note, file_name(name, known, now, secrets.token_bytes(4)), prints)
+            return self.write_in(tx, actor, place, note, _free_name(tx, place, note), prints)
 
         kept = await self._store.write(work)
         self._bell.set()
@@ -101,6 +101,7 @@ class Notes:
         """The newest first."""
         limits.within("limit", limit, 1, MAX_LISTED_NOTES)
         chosen = _category(category) if category else ""
+        agent = limits.label("agent", agent) if agent.strip() else ""
 
         def work(tx: Reading) -> NotePage:
             number = entered(tx, actor, space).number
@@ -123,6 +124,13 @@ class Notes:
             return NotePage(found[:limit], len(found))
 
         return await self._store.read(work)
+
+
+def _free_name(tx: Reading, space: Collection, note: NoteText) -> str:
+    while True:
+        name = file_name(note.agent, note.category, note.at, secrets.token_bytes(4))
+        if tx.spaces.file(space.number, FileKind.NOTE, name) is None:
+            return name
 
 
 def _category(value: str) -> str:

@@ -16,7 +16,7 @@ from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import AlreadyExists, BackupBroken, FilesFailed, Invalid, NotFound
 from commonplace.engine.adoption import Adopted, Adoption, Found
 from commonplace.engine.mirror import as_json, shown
-from commonplace.engine.spaces import Contents, contents, entered
+from commonplace.engine.spaces import Contents, check_opens, contents, entered, opens
 from commonplace.ports import Clock, Reading, Store
 from commonplace.ports.files import NOTHING, Files, Held
 
@@ -89,37 +89,41 @@ class Snapshots:
         """Of one space, or of all that the actor may see; the newest first."""
         require(actor, Permission.READ)
         files = self._reachable()
+        if space:
+            await self._store.read(lambda tx: _admit(tx, actor, space))
         names = [space] if space else [name for name in await files.folders(rule.BACKUPS) if rule.is_space_id(name)]
         allowed = await self._store.read(lambda tx: [name for name in names if _may_see(tx, actor, name)])
-        if space and not allowed:
-            await self._store.read(lambda tx: entered(tx, actor, space))  # says which refusal it is
         found = [await self._found(files, name, stamp) for name in allowed for stamp in await _stamps(files, name)]
+        if space and not found:
+            await self._store.read(lambda tx: entered(tx, actor, space))  # there may be neither
         return sorted(found, key=lambda one: (one.stamp, one.space), reverse=True)
 
     async def files_of(self, actor: Actor, identifier: str) -> tuple[Snapshot, dict[str, bytes]]:
         """Everything in a backup, by its path in the space."""
         require(actor, Permission.READ)
-        found = await self._get(actor, identifier)
-        return found, await self._read(self._reachable(), found)
+        found = await self._whole(actor, identifier)
+        return found, {path: held.data for path, held in (await self._read(self._reachable(), found)).items()}
 
     async def restore(self, actor: Actor, identifier: str) -> tuple[Snapshot, Adopted]:
         """Make the space again what it was; there must be none of its name."""
         require(actor, Permission.ADMIN)
-        found = await self._get(actor, identifier)
+        found = await self._whole(actor, identifier)
         if await self._store.read(lambda tx: tx.spaces.named(found.space)):
             raise AlreadyExists("space", found.space)
-        if not found.complete:
-            raise BackupBroken(found.id, "some of its files are missing: it was never finished")
         copied = await self._read(self._reachable(), found)
-        held = [Found(f"{found.space}/{path}", Held(data, "", self._clock.now())) for path, data in copied.items()]
-        adopted = await self._adoption.take(actor, held)
+        if rule.META not in copied:
+            raise BackupBroken(found.id, f"it has no {rule.META}")
+        held = [Found(f"{found.space}/{path}", one) for path, one in copied.items()]
+        adopted = await self._adoption.take(actor, held, only_new=True)
         self._bell.set()
         return found, adopted
 
     async def delete(self, actor: Actor, identifier: str) -> Snapshot:
         require(actor, Permission.ADMIN)
-        found = await self._get(actor, identifier)
-        await self._reachable().remove_all(found.folder)
+        files, found = self._reachable(), await self._get(actor, identifier)
+        copied = [entry.path for entry in await files.listed(found.folder) if not _is_manifest(entry.path)]
+        await _each([files.remove(path) for path in copied])
+        await files.remove_all(found.folder)  # the manifest last: until then it says that something is missing
         return found
 
     # Within
@@ -133,34 +137,37 @@ class Snapshots:
         space, _, stamp = identifier.partition("/")
         if not rule.is_space_id(space) or not _STAMP.match(stamp):
             raise Invalid("backup_id", "is written like space-id/2026-02-20T18-00-00")
-        if not await self._store.read(lambda tx: _may_see(tx, actor, space)):
-            await self._store.read(lambda tx: entered(tx, actor, space))
+        await self._store.read(lambda tx: _admit(tx, actor, space))
         found = await self._found(self._reachable(), space, stamp)
         if not found.files:
             raise NotFound("backup", identifier)
         return found
 
+    async def _whole(self, actor: Actor, identifier: str) -> Snapshot:
+        found = await self._get(actor, identifier)
+        if not found.complete:
+            raise BackupBroken(found.id, "some of its files are missing: it was never finished, or is being deleted")
+        return found
+
     async def _found(self, files: Files, space: str, stamp: str) -> Snapshot:
-        entries = await files.listed(f"{rule.BACKUPS}/{space}/{stamp}")
-        copied = [entry for entry in entries if not entry.path.endswith(f"/{MANIFEST}")]
-        told = (
-            await _manifest(files, f"{rule.BACKUPS}/{space}/{stamp}/{MANIFEST}") if len(copied) < len(entries) else {}
-        )
+        folder = f"{rule.BACKUPS}/{space}/{stamp}"
+        entries = await files.listed(folder)
+        copied = [entry for entry in entries if not _is_manifest(entry.path)]
+        told = await _manifest(files, f"{folder}/{MANIFEST}") if len(copied) < len(entries) else {}
         size = sum(entry.size for entry in copied)
-        complete = told.get("files", len(copied)) == len(copied)
+        complete = (told.get("files", len(copied)), told.get("size", size)) == (len(copied), size)
         return Snapshot(space, stamp, len(copied), size, str(told.get("description", "")), complete)
 
-    async def _read(self, files: Files, found: Snapshot) -> dict[str, bytes]:
-        entries = await files.listed(found.folder)
-        paths = [entry.path for entry in entries if not entry.path.endswith(f"/{MANIFEST}")]
+    async def _read(self, files: Files, found: Snapshot) -> dict[str, Held]:
+        paths = [entry.path for entry in await files.listed(found.folder) if not _is_manifest(entry.path)]
         held = await _each([files.read(path) for path in paths])
-        return {path.removeprefix(f"{found.folder}/"): one.data for path, one in zip(paths, held, strict=True) if one}
+        return {path.removeprefix(f"{found.folder}/"): one for path, one in zip(paths, held, strict=True) if one}
 
 
 def laid_out(contents: Contents) -> dict[str, bytes]:
     """A space as files, by their paths in it."""
     files = {file.kind.folder + file.name: shown(contents.space, file) for file in contents.files}
-    return {rule.META: as_json(rule.meta(contents.space)), **files}
+    return {rule.META: as_json(rule.meta(contents.space)), **dict.fromkeys(rule.KEPT, b""), **files}
 
 
 async def _stamps(files: Files, space: str) -> Sequence[str]:
@@ -176,14 +183,24 @@ async def _manifest(files: Files, path: str) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
+def _is_manifest(path: str) -> bool:
+    return path.endswith(f"/{MANIFEST}")
+
+
+def _admit(tx: Reading, actor: Actor, name: str) -> None:
+    """Refuse whoever may not see the backups of a space, in the words in which the space itself would be refused."""
+    if not rule.is_space_id(name) or not _may_see(tx, actor, name):
+        check_opens(tx, actor, name)
+        entered(tx, actor, name)
+
+
 def _may_see(tx: Reading, actor: Actor, name: str) -> bool:
-    """A space he may enter; of one that is gone, whoever may enter all."""
-    holdings = tx.holdings(actor.user)
-    within, space = reach(actor, Right.READ, holdings), tx.spaces.named(name)
+    """Of a space he may enter; of one that is gone, whoever may enter all or has it named in his credential."""
+    within, space = reach(actor, Right.READ, tx.holdings(actor.user)), tx.spaces.named(name)
     if space:
         return space.number in within
     root = tx.spaces.root()
-    return root is not None and root.number in within
+    return opens(tx, actor, name) if actor.limited_to is not None else root is not None and root.number in within
 
 
 async def _each(work: Sequence[Any]) -> list[Any]:

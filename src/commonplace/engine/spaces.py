@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -31,20 +32,34 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
+class Overview:
+    """What an agent needs to know of a space, as it was at one moment."""
+
+    space: Space
+    rules: str
+    bank: Sequence[SpaceFile]
+
+
+@dataclass(frozen=True, slots=True)
 class Contents:
     """Everything in a space at one moment."""
 
     space: Collection
     files: Sequence[SpaceFile]
 
+    def __len__(self) -> int:
+        """So many files show it outside."""
+        return len(self.files) + len((rule.META, *rule.KEPT))
+
 
 class Spaces:
     """Shared places for notes and what is made of them."""
 
-    def __init__(self, store: Store, memories: Memories, clock: Clock) -> None:
+    def __init__(self, store: Store, memories: Memories, clock: Clock, bell: asyncio.Event) -> None:
         self._store = store
         self._memories = memories
         self._clock = clock
+        self._bell = bell
 
     async def found(self, actor: Actor, name: str, description: str, rules: str, owner: str) -> Space:
         """A new space; a credential that opens only some spaces opens this one from now on."""
@@ -52,22 +67,24 @@ class Spaces:
         name = rule.space_id(name)
         described = {
             "description": rule.description(limits.text("description", description)),
-            "owner": limits.text("owner", owner)[:200],
+            "owner": rule.owner(limits.text("owner", owner)),
         }
         text = rule.rules(limits.text("rules", rules))
 
         def work(tx: Transaction) -> Space:
             now = self._clock.now()
             if tx.spaces.named(name):
-                _check_may_know(tx, actor, name)
+                check_opens(tx, actor, name, Right.WRITE)
                 raise AlreadyExists("space", name)
             _check_may_found(tx, actor, name)
             space = self.found_in(tx, actor.user, name, described, now)
             self.put_rules_in(tx, space, text, now)
             _open(tx, actor, name)
-            return Space(space, tx.spaces.figures([space.number]).get(space.number, Figures()))
+            return Space(space, _figures(tx, space))
 
-        return await self._store.write(work)
+        founded = await self._store.write(work)
+        self._bell.set()
+        return founded
 
     def found_in(
         self, tx: Transaction, owner: UserId, name: str, metadata: Mapping[str, object], at: datetime
@@ -109,23 +126,18 @@ class Spaces:
 
         return await self._store.read(work)
 
-    async def count(self) -> int:
-        """How many there are, for the house itself."""
-        return await self._store.read(lambda tx: len(tx.collections.below(_root_ids(tx))) - len(_root_ids(tx)))
+    async def overview(self, actor: Actor, name: str) -> Overview:
+        """The space with its rules and its whole bank."""
 
-    async def get(self, actor: Actor, name: str) -> Space:
-        def work(tx: Reading) -> Space:
+        def work(tx: Reading) -> Overview:
             space = entered(tx, actor, name)
-            return Space(space, tx.spaces.figures([space.number]).get(space.number, Figures()))
+            bank = tx.spaces.files(space.number, FileKind.BANK)
+            return Overview(Space(space, _figures(tx, space)), _rules(tx, space), bank)
 
         return await self._store.read(work)
 
     async def rules(self, actor: Actor, name: str) -> str:
-        def work(tx: Reading) -> str:
-            found = tx.spaces.file(entered(tx, actor, name).number, FileKind.RULES, rule.RULES)
-            return found.content if found else ""
-
-        return await self._store.read(work)
+        return await self._store.read(lambda tx: _rules(tx, entered(tx, actor, name)))
 
     async def contents(self, actor: Actor, name: str) -> Contents:
         """All files as they are at one moment, whatever is written meanwhile."""
@@ -149,7 +161,9 @@ class Spaces:
             tx.collections.remove(space.number)
             return everything
 
-        return await self._store.write(work)
+        gone = await self._store.write(work)
+        self._bell.set()
+        return gone
 
 
 def entered(tx: Reading, actor: Actor, name: str, right: Right = Right.READ) -> Collection:
@@ -163,12 +177,22 @@ def entered(tx: Reading, actor: Actor, name: str, right: Right = Right.READ) -> 
     holdings = tx.holdings(actor.user)
     found = tx.spaces.named(name)
     if found is None or found.number not in reach(actor, Right.READ, holdings):
-        if actor.limited_to is not None and not _opens(tx, actor, name):
-            raise SpaceForbidden(right.value, actor.tool, name)
+        check_opens(tx, actor, name, right)
         raise NotFound("space", name)
     if found.number not in reach(actor, right, holdings):
-        raise SpaceForbidden(right.value, actor.tool, name)
+        raise Forbidden(right.value, actor.tool)
     return found
+
+
+def check_opens(tx: Reading, actor: Actor, name: str, right: Right = Right.READ) -> None:
+    """Refuse a credential for some spaces any other, whether it is there or not."""
+    if actor.limited_to is not None and not opens(tx, actor, name):
+        raise SpaceForbidden(right.value, actor.tool, name)
+
+
+def opens(tx: Reading, actor: Actor, name: str) -> bool:
+    """Whether a limited credential names the space, which need not be there."""
+    return SPACE + name in _named(tx, actor)
 
 
 def contents(tx: Reading, space: Collection) -> Contents:
@@ -176,25 +200,17 @@ def contents(tx: Reading, space: Collection) -> Contents:
     return Contents(space, files)
 
 
-def _opens(tx: Reading, actor: Actor, name: str) -> bool:
-    """Whether a limited credential names the space, though it is not there."""
+def _named(tx: Reading, actor: Actor) -> tuple[str, ...]:
+    """What a limited credential says that it opens."""
     credential = tx.credential(actor.credential_id) if actor.credential_id else None
-    return credential is not None and SPACE + name in (credential.collections or ())
-
-
-def _check_may_know(tx: Reading, actor: Actor, name: str) -> None:
-    if actor.limited_to is not None and not _opens(tx, actor, name):
-        raise SpaceForbidden("write", actor.tool, name)
+    return (credential.collections if credential else None) or ()
 
 
 def _check_may_found(tx: Reading, actor: Actor, name: str) -> None:
     """A key that opens something else, such as an atlas, founds nothing."""
-    if actor.limited_to is None:
-        return
-    credential = tx.credential(actor.credential_id) if actor.credential_id else None
-    opened = (credential.collections if credential else None) or ()
-    if not opened or not all(one.startswith(SPACE) for one in opened):
-        raise Forbidden("account", actor.tool)
+    opened = _named(tx, actor)
+    if actor.limited_to is not None and not (opened and all(one.startswith(SPACE) for one in opened)):
+        raise SpaceForbidden("write", actor.tool, name)
 
 
 def _open(tx: Transaction, actor: Actor, name: str) -> None:
@@ -205,6 +221,10 @@ def _open(tx: Transaction, actor: Actor, name: str) -> None:
     tx.spaces.mark(rule.TOKENS)
 
 
-def _root_ids(tx: Reading) -> list[CollectionId]:
-    root = tx.spaces.root()
-    return [root.id] if root else []
+def _figures(tx: Reading, space: Collection) -> Figures:
+    return tx.spaces.figures([space.number]).get(space.number, Figures())
+
+
+def _rules(tx: Reading, space: Collection) -> str:
+    found = tx.spaces.file(space.number, FileKind.RULES, rule.RULES)
+    return found.content if found else ""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import hmac
+import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from commonplace.domain import limits
 from commonplace.domain import space as rule
 from commonplace.domain.access import Actor, Permission, Right, require
 from commonplace.domain.credential import KEY_BYTES, TOKEN_PREFIX, Credential, User, key_hash, new_key
-from commonplace.domain.errors import Invalid, NotFound
+from commonplace.domain.errors import Invalid, NotFound, SpaceForbidden
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, UserId, uuid7
 from commonplace.engine.access import SPACE, Access, NewKey
 from commonplace.engine.spaces import Spaces
@@ -22,17 +25,24 @@ KIND = "token"
 SCHEME = "sha256:"
 SHORTEST_PREFIX = 16
 LONGEST_DAYS = 36_500
+ALL = "*"
+"""Instead of the names of spaces: every one."""
+_HEX = re.compile(r"[0-9a-f]+\Z")
 _ORDER = (Permission.READ, Permission.WRITE, Permission.ADMIN)
 
 
 class Tokens:
-    """The keys of agents. Each has a user of its own, so that what one keeps for itself the others do not see."""
+    """The keys of agents. Each has a user of its own, so that what one keeps for itself the others do not see.
 
-    def __init__(self, store: Store, access: Access, spaces: Spaces, clock: Clock) -> None:
+    An administrator whose own token opens only some spaces governs only tokens that open no others.
+    """
+
+    def __init__(self, store: Store, access: Access, spaces: Spaces, clock: Clock, bell: asyncio.Event) -> None:
         self._store = store
         self._access = access
         self._spaces = spaces
         self._clock = clock
+        self._bell = bell
 
     async def create(
         self, actor: Actor, name: str, permissions: frozenset[Permission], spaces: Sequence[str], days: int
@@ -48,6 +58,7 @@ class Tokens:
 
         def work(tx: Transaction) -> Credential:
             now = self._clock.now()
+            _check_within(tx, actor, opened)
             user = self._enrolled(tx, name, now)
             ends = now + timedelta(days=days) if days else None
             identifier = CredentialId(uuid7(now, secrets.token_bytes(RANDOM_BYTES)))
@@ -56,7 +67,9 @@ class Tokens:
             _trace(tx, actor, now, "token created", made)
             return made
 
-        return NewKey(key, await self._store.write(work))
+        made = await self._store.write(work)
+        self._bell.set()
+        return NewKey(key, made)
 
     def _enrolled(self, tx: Transaction, name: str, now: datetime) -> UserId:
         """A user for the token, who may go into every space as far as the token opens it."""
@@ -66,9 +79,10 @@ class Tokens:
         return user.id
 
     async def all(self, actor: Actor) -> Sequence[tuple[Credential, User]]:
-        """Every credential of the house, the oldest first."""
+        """Every credential of the house that the actor governs, the oldest first."""
         require(actor, Permission.ADMIN)
-        return await self._access.keys()
+        governed = {one.id for one in await self._store.read(lambda tx: _governed(tx, actor))}
+        return [(credential, user) for credential, user in await self._access.keys() if credential.id in governed]
 
     async def revoke(self, actor: Actor, token: str) -> Credential:
         """From now on it opens nothing."""
@@ -76,12 +90,14 @@ class Tokens:
 
         def work(tx: Transaction) -> Credential:
             now = self._clock.now()
-            found = _found(tx, token)
+            found = _found(tx, actor, token)
             tx.revoke_credential(found.id, now)
             _trace(tx, actor, now, "token revoked", found)
             return found
 
-        return await self._store.write(work)
+        gone = await self._store.write(work)
+        self._bell.set()
+        return gone
 
     async def update(
         self, actor: Actor, token: str, permissions: frozenset[Permission] | None, spaces: Sequence[str] | None
@@ -92,40 +108,46 @@ class Tokens:
             raise Invalid("permissions", "there is nothing to change: give space_ids, permissions or both")
 
         def work(tx: Transaction) -> Credential:
-            now = self._clock.now()
-            found = _found(tx, token)
+            found = _found(tx, actor, token)
+            if found.kind != KIND:  # it has a user who may have other keys, and he would come into the spaces with all
+                raise Invalid("token_hash", f"is the hash of a {found.kind}, not of a token; it can only be revoked")
             opened = found.collections if spaces is None else _opened(spaces)
+            _check_within(tx, actor, opened)
             changed = replace(found, permissions=permissions or found.permissions, collections=opened)
             tx.change_credential(changed)
-            if spaces is not None:
-                tx.grant(found.user, self._spaces.root_in(tx), Right.ADMIN, actor.user, now)
-            _trace(tx, actor, now, "token changed", changed)
+            _trace(tx, actor, self._clock.now(), "token changed", changed)
             return changed
 
-        return await self._store.write(work)
+        changed = await self._store.write(work)
+        self._bell.set()
+        return changed
 
     def adopt_in(self, tx: Transaction, entries: Iterable[Mapping[str, Any]]) -> int:
-        """Tokens of a registry that someone else wrote; those that are known stay as they are."""
+        """Tokens of a registry that someone else wrote; one that is known stays as it is, unless it was revoked."""
         adopted = 0
-        for entry in entries:
-            hashed = str(entry.get("hash", "")).removeprefix(SCHEME)
-            allowed = frozenset(Permission(one) for one in entry.get("permissions", ()) if one in set(Permission))
-            if len(hashed) != len(key_hash("")) or not allowed or tx.credential_by_hash(hashed):
-                continue
-            tx.add_credential(self._adopted(tx, entry, hashed, allowed))
-            adopted += 1
+        for made in filter(None, map(self._read, entries)):
+            known = tx.credential_by_hash(made.hash)
+            if known is None:
+                tx.add_credential(replace(made, user=self._enrolled(tx, made.name, made.created_at)))
+                adopted += 1
+            elif made.revoked_at and known.kind == KIND:
+                tx.revoke_credential(known.id, made.revoked_at)
         return adopted
 
-    def _adopted(
-        self, tx: Transaction, entry: Mapping[str, Any], hashed: str, allowed: frozenset[Permission]
-    ) -> Credential:
+    def _read(self, entry: Mapping[str, Any]) -> Credential | None:
+        """An entry of a registry; None where it does not say clearly what it allows, where and until when."""
+        hashed = str(entry.get("hash", "")).removeprefix(SCHEME).lower()
+        allowed = frozenset(map(Permission, set(Permission).intersection(_texts(entry.get("permissions")) or ())))
+        spaces, ends = _texts(entry.get("space_ids")), _moment(entry.get("expires_at"))
+        unclear = spaces is None or not all(map(rule.is_space_id, spaces)) or (not ends and entry.get("expires_at"))
+        if len(hashed) != len(key_hash("")) or not _HEX.match(hashed) or not allowed or unclear:
+            return None
         now = self._clock.now()
-        name = " ".join(str(entry.get("name") or "token").split())[:100] or "token"
+        name = " ".join(str(entry.get("name") or "").split())
+        name = name[:100] if name.isprintable() and name else KIND
         identifier = CredentialId(uuid7(now, secrets.token_bytes(RANDOM_BYTES)))
-        opened = _opened([one for one in entry.get("space_ids") or () if rule.is_space_id(str(one))])
-        ends, gone = _moment(entry.get("expires_at")), now if entry.get("revoked") else None
-        user = self._enrolled(tx, name, now)
-        return Credential(identifier, user, name, hashed, allowed, now, ends, gone, KIND, opened)
+        gone = now if entry.get("revoked") else None
+        return Credential(identifier, UserId(""), name, hashed, allowed, now, ends, gone, KIND, _opened(spaces or ()))
 
 
 def space_names(credential: Credential) -> list[str]:
@@ -156,17 +178,42 @@ def _opened(spaces: Sequence[str]) -> tuple[CollectionId, ...] | None:
     return tuple(CollectionId(SPACE + rule.space_id(one)) for one in dict.fromkeys(spaces)) or None
 
 
-def _found(tx: Reading, token: str) -> Credential:
+def _found(tx: Reading, actor: Actor, token: str) -> Credential:
     """By its hash or a long enough beginning of it; two that begin alike are none."""
     begin = token.strip().removeprefix(SCHEME).rstrip(".…").lower()
-    if len(begin) < SHORTEST_PREFIX:
-        raise Invalid("token_hash", f"needs at least {SHORTEST_PREFIX} characters of the hash")
-    found = [one for one in tx.credentials() if one.hash.startswith(begin)]
+    if len(begin) < SHORTEST_PREFIX or not _HEX.match(begin):
+        raise Invalid(
+            "token_hash", f"needs at least {SHORTEST_PREFIX} characters of the hash, as admin_list_tokens shows it"
+        )
+    found = [one for one in _governed(tx, actor) if hmac.compare_digest(one.hash[: len(begin)], begin)]
     if len(found) > 1:
         raise Invalid("token_hash", f"{len(found)} tokens begin so: give more of the hash")
     if not found:
-        raise NotFound("token", token[:80])
+        raise NotFound("token", begin[:80])
     return found[0]
+
+
+def _governed(tx: Reading, actor: Actor) -> Sequence[Credential]:
+    """The credentials that the actor may look at and change."""
+    everyone = tx.credentials()
+    if actor.limited_to is None:
+        return everyone
+    own = _own(tx, actor)
+    return [one for one in everyone if one.collections is not None and own.issuperset(one.collections)]
+
+
+def _check_within(tx: Reading, actor: Actor, opened: Sequence[CollectionId] | None) -> None:
+    """Nobody gives a token more spaces than his own opens."""
+    if actor.limited_to is None:
+        return
+    beyond = [one for one in opened or (SPACE + ALL,) if one not in _own(tx, actor)]
+    if beyond:
+        raise SpaceForbidden("admin", actor.tool, beyond[0].removeprefix(SPACE))
+
+
+def _own(tx: Reading, actor: Actor) -> frozenset[CollectionId]:
+    credential = tx.credential(actor.credential_id) if actor.credential_id else None
+    return frozenset((credential.collections if credential else None) or ())
 
 
 def _trace(tx: Transaction, actor: Actor, now: datetime, what: str, credential: Credential) -> None:
@@ -174,9 +221,15 @@ def _trace(tx: Transaction, actor: Actor, now: datetime, what: str, credential: 
     tx.spaces.mark(rule.TOKENS)
 
 
+def _texts(value: object) -> list[str] | None:
+    """None for what is no list of texts."""
+    found = [] if value is None else value
+    return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else None
+
+
 def _moment(value: object) -> datetime | None:
     try:
-        found = datetime.fromisoformat(str(value)) if value else None
-    except ValueError:
+        found = datetime.fromisoformat(str(value))
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=None).astimezone()

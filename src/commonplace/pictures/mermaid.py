@@ -12,9 +12,10 @@ LONGEST_LABEL = 60
 """In characters: a hundred labels, written out in full as numbers, stay within the 50,000 that Mermaid accepts."""
 _ARROWS = {"annotates": "-.->", "references": "==>"}
 _ARROW = "-->"
-# Letters, digits and blanks mean nothing to Mermaid, to Markdown or to HTML. Among what lies beyond Latin-1 there is
-# one letter that does: Mermaid itself writes `ﬂ°` for the `#` of an entity, but never without the degree sign.
-_SPECIAL = re.compile("[^0-9A-Za-z \u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\U0010ffff]")
+# Letters, digits and blanks mean nothing to Mermaid, to Markdown or to HTML; but there is one word: Mermaid takes every
+# line with `direction LR` in it, even in quotes, for a statement. And three letters: with them Mermaid itself writes an
+# entity, and reads it as such even after it was drawn.
+_SPECIAL = re.compile("[^0-9A-Za-z \u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\U0010ffff]|d(?=irection)")
 _UNNAMED = re.compile("[^0-9A-Za-z_:-]")
 
 
@@ -46,7 +47,7 @@ def flowchart(nodes: Sequence[Node], edges: Sequence[Edge], more_nodes: int = 0,
 
 def label(text: str) -> str:
     """The beginning of a text, fit to be written on a node: one line of what can be seen."""
-    line = clean(text[: LONGEST_LABEL * 8])
+    line = clean(text[: LONGEST_LABEL * 8]).replace("\ufb02", "fl").replace("¶ß", "¶ ß")
     if len(line) > LONGEST_LABEL or len(text) > LONGEST_LABEL * 8:
         line = line[: LONGEST_LABEL - 1].rstrip() + ELLIPSIS
     return line or ELLIPSIS

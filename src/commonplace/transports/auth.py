@@ -18,6 +18,7 @@ from commonplace.transports.oauth import challenge
 from commonplace.transports.tokens import Tokens
 
 _PARTS_OF_A_JWT = 3
+_CARRIER = "key."
 
 
 class Credentials:
@@ -34,7 +35,10 @@ class Credentials:
         scheme, _, token = connection.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             return token.strip(), len(token.split(".")) == _PARTS_OF_A_JWT
-        return connection.headers.get(self._header, "").strip(), False
+        if key := connection.headers.get(self._header, "").strip():
+            return key, False
+        offered = _offered(connection)
+        return offered, len(offered.split(".")) == _PARTS_OF_A_JWT
 
     async def actor(self, credential: str, may_be_jwt: bool) -> Actor:
         if self._tokens and may_be_jwt:
@@ -106,6 +110,12 @@ class Authenticated:
         if status in (401, 403):
             headers["WWW-Authenticate"] = challenge(self._settings, self._base, path, reason)
         return JSONResponse({"error": error.message, "remedy": error.remedy}, status, headers)
+
+
+def _offered(connection: HTTPConnection) -> str:
+    """A page cannot set headers when it opens a WebSocket, but it can name protocols: one of them may carry a key."""
+    names = connection.scope.get("subprotocols", ())
+    return next((name.removeprefix(_CARRIER) for name in names if name.startswith(_CARRIER)), "")
 
 
 def _token(actor: Actor) -> AccessToken:

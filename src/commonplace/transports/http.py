@@ -1,4 +1,4 @@
-"""Streamable HTTP and SSE: every dialect under its own address, behind a check of host, origin and credential."""
+"""Streamable HTTP, SSE, WebSocket: each under its own address, behind a check of host, origin and credential."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp.server.transport_security import TransportSecurityMiddleware, Transport
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from commonplace import __version__
@@ -20,7 +20,7 @@ from commonplace.domain.access import Permission
 from commonplace.domain.errors import Forbidden
 from commonplace.engine import Engine
 from commonplace.settings import Settings
-from commonplace.transports import cors, sse
+from commonplace.transports import cors, sse, websocket
 from commonplace.transports.auth import Authenticated, Credentials
 from commonplace.transports.backlog import Backlog, Room
 from commonplace.transports.limits import Limited, Limits
@@ -47,12 +47,18 @@ class Front:
         bases = [settings.base_url(transport) for transport in ("http", "sse")]
         trusted = tokens(engine.access, settings, audiences(settings, bases, [*self._paths(), sse.PATH]))
         self._credentials = Credentials(engine, settings, trusted)
+        self._sockets = websocket.Sockets(engine, settings, self._limits)
+
+    async def farewell(self) -> None:
+        """Before a port is closed: those who only listen are told, and come back elsewhere or later."""
+        await self._sockets.close()
 
     def http_app(self) -> ASGIApp:
         """`/mcp` is the chosen dialect, `/mcp/NAME` and `/NAME/mcp` each of them."""
         room = Room()
         managers = {name: Sessions(dialect, self._settings, room) for name, dialect in self._dialects.items()}
         self._figures.sessions["http"] = lambda: sum(map(len, managers.values()))
+        self._figures.sessions["websocket"] = lambda: len(self._sockets)
         endpoints = {path: managers[name].handle_request for path, name in self._paths().items()}
 
         @asynccontextmanager
@@ -60,9 +66,10 @@ class Front:
             async with AsyncExitStack() as stack:
                 for manager in managers.values():
                     await stack.enter_async_context(manager.run())
+                await stack.enter_async_context(self._sockets.running())
                 yield
 
-        return self._app("http", endpoints, running)
+        return self._app("http", endpoints, running, dict.fromkeys(websocket.PATHS, self._sockets))
 
     def sse_app(self) -> ASGIApp:
         """`GET /sse` opens the stream, `POST /sse` sends to it."""
@@ -85,7 +92,13 @@ class Front:
         name = self._paths().get(path, self._settings.dialect)
         return self._dialects[name].dialect.is_public
 
-    def _app(self, transport: str, endpoints: Mapping[str, ASGIApp], running: Lifespan[Any]) -> ASGIApp:
+    def _app(
+        self,
+        transport: str,
+        endpoints: Mapping[str, ASGIApp],
+        running: Lifespan[Any],
+        sockets: Mapping[str, ASGIApp] | None = None,
+    ) -> ASGIApp:
         base = self._settings.base_url(transport)
 
         def behind(app: ASGIApp, *, public: bool = False) -> Authenticated:
@@ -94,11 +107,13 @@ class Front:
         routes: list[BaseRoute] = [
             Route(path, endpoint=behind(app, public=self._is_public(path))) for path, app in endpoints.items()
         ]
+        for path, app in (sockets or {}).items():
+            routes += [WebSocketRoute(path, endpoint=behind(app)), Route(path, endpoint=_upgrade)]
         routes += metadata_routes(self._settings, base, list(endpoints))
         routes += self._status_routes(behind(_nothing))
-        app: ASGIApp = Starlette(routes=routes, lifespan=running)
-        app = cors.shared(Limited(app, self._limits), self._settings)
-        return self._figures.counted(Guard(app, self._settings), transport)
+        whole: ASGIApp = Starlette(routes=routes, lifespan=running)
+        whole = cors.shared(Limited(whole, self._limits), self._settings)
+        return self._figures.counted(Guard(whole, self._settings), transport)
 
     # How it goes
 
@@ -163,16 +178,20 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         refusal: Response | None = None
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             # httptools leaves the blanks behind a value, which are no part of it (RFC 9110, 5.5).
             scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
             refusal = await self._check(self._checked(scope), is_post=False)
         await (refusal or self._app)(scope, receive, send)
 
     def _checked(self, scope: Scope) -> Request:
-        if not self._any_origin:
-            return Request(scope)
-        return Request({**scope, "headers": [header for header in scope["headers"] if header[0] != b"origin"]})
+        headers = [header for header in scope["headers"] if not (self._any_origin and header[0] == b"origin")]
+        return Request({"method": "GET", **scope, "type": "http", "headers": headers})
+
+
+async def _upgrade(request: Request) -> Response:
+    """For who comes with a plain request to where a WebSocket is spoken."""
+    return JSONResponse({"error": "this address speaks WebSocket"}, 426, {"Upgrade": "websocket"})
 
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:

@@ -99,7 +99,7 @@ class Limited:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         wait = 0.0
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             wait = self._limits.anyone.take(self._limits.addresses.of(scope))
         await (too_many(wait) if wait else self._app)(scope, receive, send)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import socket
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -13,6 +14,9 @@ from commonplace.domain.errors import Invalid
 from commonplace.settings import Settings
 from commonplace.transports import tls
 
+Farewell = Callable[[], Awaitable[None]]
+LARGEST_MESSAGE = 65536
+"""Bytes of a message that comes in over a WebSocket."""
 PATIENCE = 75
 """Seconds an idle connection stays open: an agent thinks for longer than the usual five, and a client that sends into a
 connection that is just being closed gets an error."""
@@ -25,15 +29,20 @@ class Listener(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         yield
 
-    def __init__(self, config: uvicorn.Config, bound: socket.socket) -> None:
+    def __init__(self, config: uvicorn.Config, bound: socket.socket, farewell: Farewell) -> None:
         super().__init__(config)
         self._bound = bound
+        self._farewell = farewell
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         await super().serve([self._bound])
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._farewell()
+        await super().shutdown(sockets)
 
-def listener(app: ASGIApp, settings: Settings, transport: str) -> Listener:
+
+def listener(app: ASGIApp, settings: Settings, transport: str, farewell: Farewell) -> Listener:
     """Bound at once, so that a port that is taken is told before anything else happens."""
     secured = tls.context(settings)
     host, port = settings.listens_on(transport)
@@ -48,8 +57,13 @@ def listener(app: ASGIApp, settings: Settings, transport: str) -> Listener:
         server_header=False,
         proxy_headers=False,  # whose word is believed is a setting of ours
         ssl_context_factory=(lambda config, usual: secured) if secured else None,
+        ws="websockets-sansio",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,  # small messages to many: packing each would cost more than it saves
     )
-    return Listener(config, _bound(host, port, f"{transport}-port"))
+    # In detail it would write down what a WebSocket was opened with, and so keys.
+    logging.getLogger("uvicorn.error").setLevel(max(logging.INFO, logging.getLogger().getEffectiveLevel()))
+    return Listener(config, _bound(host, port, f"{transport}-port"), farewell)
 
 
 def _bound(host: str, port: int, option: str) -> socket.socket:

@@ -33,6 +33,7 @@ Context = ServerRequestContext[Any, Any]
 ACTOR = "commonplace.actor"
 """Under this key an HTTP request carries who sent it."""
 _LIST_TTL_MS = 60_000
+_READING = (Act.READS, Act.OVERSEES, Act.TELLS)
 _PROCESS_SESSION = secrets.token_hex(8)
 
 
@@ -267,9 +268,9 @@ def _listed(tool: Tool, app: str | None) -> types.Tool:
         input_schema=tool.input_schema,
         output_schema=tool.output_schema,
         annotations=types.ToolAnnotations(
-            read_only_hint=tool.act in (Act.READS, Act.TELLS),
-            destructive_hint=tool.act in (Act.DESTROYS, Act.SERVES, Act.GOVERNS),
-            idempotent_hint=tool.act in (Act.READS, Act.TELLS, Act.DESTROYS),
+            read_only_hint=tool.act in _READING,
+            destructive_hint=tool.act in (Act.DESTROYS, Act.SERVES, Act.GOVERNS, Act.OVERRULES),
+            idempotent_hint=tool.act in (*_READING, Act.DESTROYS),
             open_world_hint=False,
         ),
     )

@@ -108,4 +108,4 @@ def _servers(dialects: Mapping[str, DialectServer], engine: Engine, settings: Se
 
     front = Front(dialects, engine, settings)
     apps = {"http": front.http_app, "sse": front.sse_app}
-    return [listener(app(), settings, name) for name, app in apps.items() if name in settings.transport]
+    return [listener(app(), settings, name, front.farewell) for name, app in apps.items() if name in settings.transport]

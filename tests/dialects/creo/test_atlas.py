@@ -12,6 +12,7 @@ from commonplace.engine import Engine
 from commonplace.ports import Transaction
 from commonplace.settings import Settings
 from tests.dialects.conversation import unique
+from tests.dialects.creo.sharing import HOSTILE
 from tests.dialects.creo.speech import CreoConversation, Speaker
 from tests.fakes import Clock
 from tests.storage.samples import new_id
@@ -20,19 +21,7 @@ pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
 
 ABSENT = "atlas:01890a5d-ac96-774b-bcce-b302099a8057"
-FIELDS = {
-    "id",
-    "name",
-    "description",
-    "parent_id",
-    "metadata",
-    "permission",
-    "memoryCount",
-    "childrenCount",
-    "createdAt",
-    "createdBy",
-}
-HOSTILE = "「」\n# 指示\u202e\u0000".replace("\u0000", "") + "<script>" + "長" * 150
+FIELDS = set("id name description parent_id metadata permission memoryCount childrenCount createdAt createdBy".split())
 
 Talk = CreoConversation | Speaker
 
@@ -305,14 +294,8 @@ async def test_what_an_atlas_held_moves_to_its_parent(talk: CreoConversation) ->
     word = unique()
     memory = await talk.remember(f"{word} の計画", atlasId=middle)
     gone = await talk.call("delete_atlas", id=middle)
-    assert gone == {
-        "id": middle,
-        "name": "中",
-        "deleted": True,
-        "childrenMoved": 1,
-        "memoriesMoved": 1,
-        "movedTo": top,
-    }
+    told = {"childrenMoved": 1, "memoriesMoved": 1, "movedTo": top}
+    assert gone == {"id": middle, "name": "中", "deleted": True, **told}
     found = (await talk.call("search", query=word, atlasId=top))["results"]
     assert [(one["id"], one["atlasId"]) for one in found] == [(memory, top)]
     assert await names(talk, parent_id=top) == ["下"]

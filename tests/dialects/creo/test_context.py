@@ -1,7 +1,9 @@
 """The Context Engine: instructions for the caller at that moment, and the context of the session as a resource."""
 
 import json
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -21,7 +23,7 @@ from tests.dialects.conversation import unique
 from tests.dialects.creo.speech import CREO, CreoConversation, Speaker, enrolled, spoken_to
 from tests.dialects.servers import Servers
 from tests.fakes import Clock, Embedder
-from tests.serving import Era, Served, Wire, over_http
+from tests.serving import Era, Served, Wire, over_http, stdio
 from tests.transports.wire import key_for, message_in, modern_headers, post, request
 
 pytestmark = pytest.mark.anyio
@@ -37,10 +39,11 @@ async def _greeted(engine: Engine, settings: Settings) -> str:
         return conversation.client.instructions or ""
 
 
-async def _instructions(client: Client, era: Era) -> str:
-    """As the client was told them: in the modern era by asking."""
-    told = client.instructions if era == "legacy" else (await client.session.discover()).instructions
-    return told or ""
+async def _instructions(client: Client) -> str:
+    """As the client was told them; in the modern era by asking, which it may do at any time."""
+    if client.instructions is not None:
+        return client.instructions
+    return str((await client.session.send_discover("2026-07-28"))["instructions"])
 
 
 async def _told(who: Speaker, settings: Settings) -> str:
@@ -61,18 +64,24 @@ async def _context(talk: CreoConversation) -> dict[str, Any]:
 
 @behaviour("creo.context.instructions")
 async def test_a_client_is_told_the_latest_memories_as_it_connects(
-    talk: CreoConversation, servers: Servers, wire: Wire
+    servers: Servers, wire: Wire, tmp_path: Path
 ) -> None:
+    def connected() -> AbstractAsyncContextManager[Client]:
+        # On stdio each client starts a server of its own: here both on the same folder.
+        return (
+            stdio(tmp_path, "--dialect", "creo", era=wire.era)
+            if wire.transport == "stdio"
+            else (servers.connected("creo", wire))
+        )
+
     words = [unique(), unique()]
-    if wire.transport == "stdio":
-        pytest.skip("a process on stdio has a store and a client of its own: see the next test")
-    for word in words:
-        await talk.remember(f"{word} 直近のメモ")
-    async with servers.connected("creo", wire) as client:
-        instructions = await _instructions(client, wire.era)
+    async with connected() as client:
+        for word in words:
+            await CreoConversation(client).remember(f"{word} 直近のメモ")
+    async with connected() as client:
+        instructions = await _instructions(client)
     assert instructions.startswith(INSTRUCTIONS)
-    lines = instructions.partition("📝 直近の記憶\n")[2].splitlines()[:2]
-    assert [f"「{word} 直近のメモ」" in line for line, word in zip(lines, words[::-1], strict=True)] == [True, True]
+    assert _quoted(instructions)[:2] == [f"{word} 直近のメモ" for word in reversed(words)]
     assert DATA in instructions
 
 
@@ -85,7 +94,7 @@ async def test_both_eras_are_told_the_same(engine: Engine, settings: Settings, e
         await conversation.remember("いちばん新しい")
         await conversation.call("create_todo", content="牛乳を買う", priority="high")
     async with Client(DialectServer(creo, engine, settings).server, mode=era) as client:
-        instructions = await _instructions(client, era)
+        instructions = await _instructions(client)
     assert "「いちばん新しい」" in instructions
     assert "「二番目」" in instructions
     assert "いちばん古い" not in instructions
@@ -160,7 +169,7 @@ async def test_over_http_the_credential_decides_in_both_eras(listening: Served) 
     for era in ERAS:
         for key, sees in ((ann, True), (ben, False)):
             async with over_http(listening, path=CREO, key=key, era=era) as client:
-                assert (word in await _instructions(client, era)) is sees
+                assert (word in await _instructions(client)) is sees
 
 
 @behaviour("creo.context.caller")

@@ -42,8 +42,8 @@ async def test_a_context_is_created_and_its_maker_owns_it(talk: CreoConversation
 async def test_the_ttl_is_from_a_minute_to_thirty_days(talk: CreoConversation) -> None:
     for seconds in (59, 2_592_001, 0, -1, 10**30):
         assert "ttlSeconds" in await talk.invalid("create_shared_context", name="x", ttlSeconds=seconds)
-    for seconds in (60, 60.0, 2_592_000):
-        assert (await talk.call("create_shared_context", name=unique(), ttlSeconds=seconds))["expiresAt"]
+    for fitting in (60, 60.0, 2_592_000):
+        assert (await talk.call("create_shared_context", name=unique(), ttlSeconds=fitting))["expiresAt"]
 
 
 @behaviour("creo.shared_context.add")

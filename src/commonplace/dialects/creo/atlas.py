@@ -136,7 +136,9 @@ async def update_atlas(
         str | None,
         Field(description="Move it into this atlas; null makes it a root", json_schema_extra=_without_default),
     ] = KEPT,
-    metadata: Annotated[dict[str, Any] | None, Field(description="Laid over what it has; null takes an entry away")] = None,
+    metadata: Annotated[
+        dict[str, Any] | None, Field(description="Laid over what it has; null takes an entry away")
+    ] = None,
 ) -> Answer[AtlasShown]:
     """Rename or describe an atlas, or move it with all below it. What you leave out stays."""
     parent = ids.atlas("parent_id", parent_id) if parent_id else KEPT if parent_id == KEPT else None

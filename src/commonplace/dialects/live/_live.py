@@ -12,7 +12,6 @@ from commonplace.domain.errors import (
     ModelFailed,
     NotFound,
     PlanRefused,
-    ReadOnly,
     SpaceForbidden,
     StoreFailed,
     Unauthenticated,
@@ -60,8 +59,6 @@ def _worded(error: CommonplaceError) -> tuple[str, str]:
         return "not_found", _MISSING.get(error.what, "Introuvable")
     if isinstance(error, SpaceForbidden):
         return "forbidden", f"Accès refusé à l'espace '{error.space}'"
-    if isinstance(error, ReadOnly):
-        return "forbidden", "Serveur en lecture seule"
     if isinstance(error, Forbidden):
         return "forbidden", f"Permission '{error.needs}' requise"
     return next((words for kind, words in _WORDS.items() if isinstance(error, kind)), _UNFORESEEN)

@@ -13,16 +13,15 @@ from commonplace.dialects.live.parameters import permissions as read_permissions
 from commonplace.dialects.live.parameters import separated
 from commonplace.domain.access import Permission
 from commonplace.domain.credential import Credential
-from commonplace.engine.tokens import SCHEME, space_names
+from commonplace.engine.tokens import ALL, SCHEME, space_names
 
 WARNING = "⚠️ Ce token ne sera PLUS JAMAIS affiché !"
-EVERY = "*"
 _SHOWN = 16
 _LEVELS = (Permission.READ, Permission.WRITE, Permission.ADMIN)
 TokenHash = Annotated[str, Field(description="The hash of the token, or at least its first 16 characters")]
 
 
-@live.governs
+@live.overrules
 async def admin_create_token(
     call: Call,
     name: Annotated[str, Field(description="Whose token it is, e.g. the name of an agent")],
@@ -44,22 +43,22 @@ async def admin_create_token(
     }
 
 
-@live.governs
+@live.oversees
 async def admin_list_tokens(call: Call) -> dict[str, Any]:
-    """List all tokens and keys: what they allow, never what they are."""
+    """List the tokens and keys: what they allow, never what they are."""
     found = await call.engine.tokens.all(call.actor)
     shown = [_token(credential, user.name) for credential, user in found[: answers.MOST_LISTED]]
     return {"status": "ok", "tokens": shown, "total": len(found), "has_more": len(found) > len(shown)}
 
 
-@live.governs
+@live.overrules
 async def admin_revoke_token(call: Call, token_hash: TokenHash) -> dict[str, Any]:
     """Revoke a token: from now on it opens nothing."""
     gone = await call.engine.tokens.revoke(call.actor, token_hash)
     return {"status": "ok", "name": gone.name, "token_hash": _hash(gone), "message": "Token révoqué"}
 
 
-@live.governs
+@live.overrules
 async def admin_update_token(
     call: Call,
     token_hash: TokenHash,
@@ -68,7 +67,7 @@ async def admin_update_token(
 ) -> dict[str, Any]:
     """Change which spaces a token opens and what it allows there."""
     allowed = read_permissions(permissions) if permissions.strip() else None
-    named = None if not space_ids.strip() else [] if space_ids.strip() == EVERY else separated(space_ids)
+    named = None if not space_ids.strip() else [] if space_ids.strip() == ALL else separated(space_ids)
     changed = await call.engine.tokens.update(call.actor, token_hash, allowed, named)
     return {
         "status": "ok",

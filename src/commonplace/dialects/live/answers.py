@@ -84,7 +84,6 @@ class Notes(TypedDict):
     notes: list[Noted]
     total: int
     has_more: bool
-    query: NotRequired[str]
 
 
 class Filed(TypedDict):
@@ -159,8 +158,6 @@ def info(one: Space, files: Sequence[SpaceFile]) -> dict[str, Any]:
             "files": [file.name for file in files],
         },
         "last_consolidation": known.get("last_consolidation"),
-        "consolidation_count": known.get("consolidation_count", 0),
-        "total_notes_processed": known.get("total_notes_processed", 0),
         "synthesis_exists": figures.synthesis_size is not None,
     }
 

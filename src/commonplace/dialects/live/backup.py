@@ -44,7 +44,7 @@ async def backup_list(
     return {"status": "ok", "backups": shown, "total": len(found), "has_more": len(found) > len(shown)}
 
 
-@live.governs
+@live.overrules
 async def backup_restore(call: Call, backup_id: BackupId, confirm: Confirm = False) -> dict[str, Any]:
     """Make a space again what a backup holds. There must be no space of that name: delete it first."""
     confirmed(confirm, f"backup {backup_id}")
@@ -65,7 +65,7 @@ async def backup_download(call: Call, backup_id: BackupId) -> answers.Archive:
     return {**await archive(call, found.space, files), "backup_id": found.id}
 
 
-@live.governs
+@live.overrules
 async def backup_delete(call: Call, backup_id: BackupId, confirm: Confirm = False) -> dict[str, Any]:
     """Delete a backup for good."""
     confirmed(confirm, f"backup {backup_id}")

@@ -55,7 +55,7 @@ async def bank_consolidate(call: Call, space_id: SpaceId) -> dict[str, Any]:
     done = await call.engine.consolidation.run(call.actor, space_id, agent_of(call), call.progress, call.model)
     if not done.notes:
         message = "No new notes to consolidate"
-        return {"status": "ok", "space_id": space_id, "notes_processed": 0, "message": message}
+        return {"status": "ok", "notes_processed": 0, "message": message}
     return {
         "status": "ok",
         "space_id": space_id,
@@ -66,6 +66,5 @@ async def bank_consolidate(call: Call, space_id: SpaceId) -> dict[str, Any]:
         "bank_files_unchanged": done.unchanged,
         "synthesis_size": done.synthesis_size,
         "llm_tokens_used": done.tokens,
-        "model": done.model,
         "duration_seconds": round(done.seconds, 3),
     }

@@ -10,15 +10,14 @@ from commonplace.dialects._dialect import Call, Whole
 from commonplace.dialects.live import answers
 from commonplace.dialects.live._live import live
 from commonplace.dialects.live.parameters import SpaceId, moment, separated
-from commonplace.engine.access import LOCAL, OWNER
 
 Category = Literal["observation", "decision", "todo", "insight", "question", "progress", "issue"]
 
 
 def agent_of(call: Call, named: str = "") -> str:
     """Who a note is from: as it says, else by the token, else by what the client calls itself."""
-    token = "" if call.actor.credential in (LOCAL, OWNER) else call.actor.credential
-    return named.strip() or token or call.client or "agent"
+    token = call.actor.credential if call.actor.credential_id else ""
+    return named.strip() or token or call.client.strip() or "agent"
 
 
 @live.writes
@@ -70,4 +69,4 @@ async def live_search(
 ) -> answers.Notes:
     """Find the notes of a space that hold a text."""
     page = await call.engine.notes.search(call.actor, space_id, query, limit)
-    return {**answers.notes(space_id, page), "query": query}
+    return answers.notes(space_id, page)

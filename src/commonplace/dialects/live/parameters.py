@@ -16,7 +16,7 @@ _LEVELS = (Permission.READ, Permission.WRITE, Permission.ADMIN)
 
 def confirmed(confirm: bool, what: str) -> None:
     if not confirm:
-        raise Invalid("confirm", f"must be true to delete or restore {what}: it cannot be undone")
+        raise Invalid("confirm", f"must be true to delete or restore {what[:100]}: it cannot be undone")
 
 
 def separated(value: str) -> list[str]:

@@ -48,7 +48,8 @@ async def space_list(call: Call) -> answers.Listing:
 @live.reads
 async def space_info(call: Call, space_id: SpaceId) -> dict[str, Any]:
     """Tell about one space: its notes, its bank, when it was last consolidated."""
-    return {"status": "ok", **await _info(call, space_id)}
+    found = await call.engine.spaces.overview(call.actor, space_id)
+    return {"status": "ok", **answers.info(found.space, found.bank)}
 
 
 @live.reads
@@ -60,10 +61,8 @@ async def space_rules(call: Call, space_id: SpaceId) -> answers.Rules:
 @live.reads
 async def space_summary(call: Call, space_id: SpaceId) -> dict[str, Any]:
     """Load everything at once: what the space is, its rules, its whole bank."""
-    info = await _info(call, space_id)
-    rules = await call.engine.spaces.rules(call.actor, space_id)
-    files = answers.bank(await call.engine.bank.files(call.actor, space_id))
-    return {"status": "ok", **info, "rules": rules, **files}
+    found = await call.engine.spaces.overview(call.actor, space_id)
+    return {"status": "ok", **answers.info(found.space, found.bank), "rules": found.rules, **answers.bank(found.bank)}
 
 
 @live.reads
@@ -73,14 +72,14 @@ async def space_export(call: Call, space_id: SpaceId) -> answers.Archive:
     return await archive(call, space_id, files)
 
 
-@live.governs
+@live.overrules
 async def space_delete(
     call: Call, space_id: SpaceId, confirm: Annotated[bool, Field(description="Must be true")] = False
 ) -> dict[str, Any]:
     """Delete a space and everything in it, for good. Its backups stay."""
     confirmed(confirm, f"space {space_id}")
     gone = await call.engine.spaces.dissolve(call.actor, space_id)
-    return {"status": "deleted", "space_id": space_id, "files_deleted": len(gone.files) + 1}
+    return {"status": "deleted", "space_id": space_id, "files_deleted": len(gone)}
 
 
 async def archive(call: Call, space_id: str, files: dict[str, bytes]) -> answers.Archive:
@@ -94,9 +93,3 @@ async def archive(call: Call, space_id: str, files: dict[str, bytes]) -> answers
         "archive_size": len(data),
         "files_count": len(files),
     }
-
-
-async def _info(call: Call, space_id: str) -> dict[str, Any]:
-    space = await call.engine.spaces.get(call.actor, space_id)
-    files = await call.engine.bank.files(call.actor, space_id)
-    return answers.info(space, files)

@@ -38,6 +38,13 @@ def patterns(passage: str) -> dict[str, Any]:
     return {"pattern": _pattern(passage.lower()), "other": _pattern(passage.upper())}
 
 
+def patterns_mixed(passage: str) -> dict[str, Any]:
+    """The same where upper and lower case stand side by side; empty where LIKE itself sees no difference."""
+    mixed = [passage[0].upper() + passage[1:].lower(), passage[0].lower() + passage[1:].upper()]
+    differs = not passage.isascii() and len(passage) > 1
+    return {name: _pattern(one) if differs else "" for name, one in zip(("begun", "ended"), mixed, strict=True)}
+
+
 def patterns_apart(passage: str) -> dict[str, Any]:
     """The same for texts that write letters and marks apart; empty where that makes no difference."""
     lower, upper = normalised("NFD", passage.lower()), normalised("NFD", passage.upper())

@@ -114,7 +114,7 @@ class SqlitePathReading(Statements):
             found = self._all("texts_with_term", term=term, most=most, **seen)
             exact = False
         else:
-            patterns = literal.patterns(passage) | literal.patterns_apart(passage)
+            patterns = literal.patterns(passage) | literal.patterns_mixed(passage) | literal.patterns_apart(passage)
             found = self._all("texts_like", most=most, **patterns, **seen)
             exact = passage.isascii()
         numbers = [row[0] for row in found]

@@ -225,6 +225,7 @@ WHERE
     (
         m.content LIKE :pattern ESCAPE '\'
         OR m.content LIKE :other ESCAPE '\'
+        OR (:begun <> '' AND (m.content LIKE :begun ESCAPE '\' OR m.content LIKE :ended ESCAPE '\'))
         OR (:apart <> '' AND (m.content LIKE :apart ESCAPE '\' OR m.content LIKE :other_apart ESCAPE '\'))
     )
     AND {seen}

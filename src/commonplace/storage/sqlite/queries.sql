@@ -75,6 +75,9 @@ FROM granted AS g
 CROSS JOIN collections AS c ON c.number = g.number
 WHERE c.owner IS NOT :user
 
+-- name: holding_mark
+SELECT mark FROM holding_mark
+
 -- name: home
 SELECT number FROM collections WHERE owner = :user AND kind = 'user'
 

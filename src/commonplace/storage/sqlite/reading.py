@@ -28,6 +28,7 @@ from commonplace.ports import (
     Statistics,
 )
 from commonplace.storage.sqlite import rows
+from commonplace.storage.sqlite.holdings import Held
 from commonplace.storage.sqlite.parts import ReadingParts
 
 if TYPE_CHECKING:
@@ -48,9 +49,15 @@ class SqliteReading(ReadingParts):
     """The Reading port over one connection, inside one transaction."""
 
     def __init__(
-        self, connection: apsw.Connection, follower: Callable[[], Follower], path: Path, fingerprint: str
+        self,
+        connection: apsw.Connection,
+        follower: Callable[[], Follower],
+        path: Path,
+        fingerprint: str,
+        held: Held | None = None,
     ) -> None:
         super().__init__(connection)
+        self._held = held or Held()
         self._follower = follower
         self._path = path
         self._fingerprint = fingerprint
@@ -59,6 +66,9 @@ class SqliteReading(ReadingParts):
     # Who
 
     def holdings(self, user: UserId) -> Sequence[Holding]:
+        return self._held.of(user, self._single("holding_mark"), lambda: self._look(user))
+
+    def _look(self, user: UserId) -> Sequence[Holding]:
         return [rows.holding(row) for row in self._all("holdings", user=user)]
 
     def home(self, user: UserId) -> int:

@@ -24,6 +24,7 @@ from commonplace.storage.sqlite.connection import (
     speaking_plainly,
     translated,
 )
+from commonplace.storage.sqlite.holdings import Held
 from commonplace.storage.sqlite.migrations import check_readable, migrate
 from commonplace.storage.sqlite.presence import Presence
 from commonplace.storage.sqlite.readers import Readers
@@ -57,6 +58,7 @@ class SqliteStore:
         # The one used last is used next: its pages are at hand.
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._readers = Readers(_READERS)
+        self._held = Held()
         self._refusal = ""
         self._closed = False
         self.trouble = ""
@@ -160,7 +162,7 @@ class SqliteStore:
             raise StoreReadOnly(str(self._folder), str(error)) from error
         except (apsw.Error, OSError) as error:
             raise translated(error, self._path) from error
-        transaction = SqliteTransaction(connection, self._following, self._path, self._fingerprint)
+        transaction = SqliteTransaction(connection, self._following, self._path, self._fingerprint, self._held)
         return Writer(connection, transaction, self._path)
 
     def _readable_connection(self) -> Callable[[], apsw.Connection]:
@@ -184,7 +186,7 @@ class SqliteStore:
 
     def _read(self, work: Callable[[Reading], T]) -> T:
         with speaking_plainly(self._path), self._view() as connection, naming_the_cause(connection):
-            return work(SqliteReading(connection, self._following, self._path, self._fingerprint))
+            return work(SqliteReading(connection, self._following, self._path, self._fingerprint, self._held))
 
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:

@@ -59,8 +59,7 @@ class SqliteWatchWriting(SqliteWatchReading):
             self._do("notice", event=event, change=change, memory=happening.memory_number, watches=watches)
 
     def _told(self, place: int) -> set[int]:
-        """The watches that are about a place, or about all, of those who may read there: what others do among
-        themselves must not crowd out what one may see.
+        """The watches about a place of those who may read there: what others do must not crowd out what one may see.
 
         Step by step, because one query for all of it takes longer than writing a memory does.
         """
