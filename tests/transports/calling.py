@@ -40,18 +40,18 @@ class Caller:
 
     async def open(self, *headers: tuple[str, str], protocols: tuple[str, ...] = ()) -> "Caller":
         """As far as the server lets it in."""
-        given = [
-            ("host", "127.0.0.1:8000"),
-            *headers,
-            *([("authorization", f"Bearer {self._key}")] if self._key else []),
-        ]
+        given = {
+            "host": "127.0.0.1:8000",
+            **({"authorization": f"Bearer {self._key}"} if self._key else {}),
+            **dict(headers),
+        }
         scope = {
             "type": "websocket",
             "path": self._path,
             "raw_path": self._path.encode(),
             "query_string": b"",
             "root_path": "",
-            "headers": [(name.encode(), value.encode()) for name, value in given],
+            "headers": [(name.encode(), value.encode()) for name, value in given.items()],
             "subprotocols": list(protocols),
             "client": ("127.0.0.1", 1),
             "server": ("127.0.0.1", 8000),
@@ -106,7 +106,9 @@ class Caller:
         return missed
 
     async def message(self) -> dict[str, Any]:
-        return await asyncio.wait_for(self._heard.get(), PATIENCE)
+        if self._heard.empty():
+            return await asyncio.wait_for(self._heard.get(), PATIENCE)
+        return self._heard.get_nowait()
 
     async def next(self, kind: str = "memory") -> dict[str, Any]:
         """The next message of a kind; others are passed over."""

@@ -248,18 +248,20 @@ def _value(stage: Stage, name: str, schema: Mapping[str, Any], turn: int, *, ins
 
 
 def _said(stage: Stage, tool: Tool) -> Iterator[dict[str, Any]]:
-    """What is required, then all there is; with what is inside, then with what is outside."""
+    """What is required, then what may help, then all there is; with what is inside, then with what is outside."""
     properties = tool.input_schema["properties"]
     required = set(tool.input_schema.get("required", ()))
     chooser = next((name for name in _CHOOSERS if name in required), None)
     choices = properties[chooser]["enum"] if chooser else [None]
-    for choice, inside, everything in itertools.product(choices, (True, False), (False, True)):
-        useful = {n for n in properties if chooser and (n in _POOL_OF or n in _FITTING)}
-        named = [n for n in properties if everything or n in required | useful]
-        turns = max([len(_ids(stage, n, inside=inside)) for n in named if n == "id" or n in _POOL_OF], default=2)
-        for turn in range(max(turns, 2)):
-            said = {n: _value(stage, n, properties[n], turn, inside=inside) for n in named}
-            yield said | ({chooser: choice} if chooser else {})
+    for choice, inside in itertools.product(choices, (True, False)):
+        fitting = {n for n in properties if n not in _POOL_OF or not inside or stage.inside.get(_POOL_OF[n])}
+        helpful = {n for n in fitting if n in _POOL_OF or n in _FITTING}
+        alone = [required | {n} for n in sorted(helpful)]
+        for named in (required, required | helpful, required | fitting, *alone):
+            turns = [len(_ids(stage, n, inside=inside)) for n in named if n == "id" or n in _POOL_OF]
+            for turn in range(max([2, *turns])):
+                said = {n: _value(stage, n, properties[n], turn, inside=inside) for n in sorted(named)}
+                yield said | ({chooser: choice} if chooser else {})
 
 
 async def _answered(stage: Stage, dialect: str, tool: Tool, arguments: Mapping[str, Any]) -> str:
