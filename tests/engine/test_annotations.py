@@ -46,7 +46,7 @@ async def test_an_annotation_is_a_memory_beside_the_one_it_is_about(engine: Engi
     assert made.about == target.id
     assert (memory.content, memory.category, memory.content_type) == ("why **so**?", "annotation", "markdown")
     assert memory.metadata == {"annotationType": "question", "targetMemoryId": target.id, "threadId": memory.id}
-    assert (memory.home, memory.collection) == (target.home, target.collection)
+    assert memory.home == target.home
     assert memory.author == owner.author
     (link,) = await engine.store.read(lambda tx: tx.links.of(memory.id))
     assert (link.source, link.target, link.kind) == (memory.id, target.id, LinkKind.ANNOTATES)

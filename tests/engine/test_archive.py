@@ -21,6 +21,7 @@ from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Change, Draft
 from commonplace.domain.record import Bundle, Record, RecordedLink, RecordedPlace
 from commonplace.engine import Engine
+from commonplace.engine.atlases import Sketch
 from commonplace.engine.recall import Question
 from commonplace.settings import Settings
 from tests.engine.test_collections import at, keep, project, user
@@ -309,3 +310,11 @@ async def test_whatever_stands_in_an_entry_it_is_kept_or_refused(entries: list[d
             assert len(bundle.records) + len(faults) == len(entries)
             out, _ = await engine.archive.bundle(owner)
             formats.written("json", out)
+
+
+async def test_what_lies_in_an_atlas_travels_as_its_bearers_own(engine: Engine, owner: Actor) -> None:
+    atlas = await engine.atlases.create(owner, Sketch(name="maps"))
+    await engine.memories.remember(owner, Draft("the way to the harbour", home=atlas.collection.id))
+    bundle, _ = await engine.archive.bundle(owner)
+    (record,) = bundle.records
+    assert (record.domain, record.place, bundle.places) == ("user", "", ())

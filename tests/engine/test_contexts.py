@@ -283,14 +283,42 @@ async def test_at_its_end_a_context_is_nobody_s_and_each_finds_its_own(engine: E
     assert (await engine.memories.get(ben, at(bens))).domain == "user"
 
 
-async def test_upkeep_carries_home_what_was_written_straight_into_a_context(engine: Engine, clock: Clock) -> None:
+async def test_what_is_written_straight_into_a_context_is_its_author_s_when_that_ends(
+    engine: Engine, clock: Clock
+) -> None:
     ann, ben = await user(engine, "ann"), await user(engine, "ben")
     place = await context(engine, ann, ben, length=HOUR)
-    memory = await keep(engine, ben, "written there", place)
-    assert await seers(engine, (ann, ben), memory) == [True, True]
+    anns = await lend(engine, ann, place, "ann's words")
+    written = await keep(engine, ben, "written there", place)
+    beside = await keep(engine, ben, "written where ann's words lie", anns.collection)
+    assert await engine.contexts.around([written.home, beside.home, anns.home]) == {
+        written.home: place,
+        (await engine.memories.get(ann, at(anns))).home: place,
+    }
+    for memory in (written, beside):
+        assert await seers(engine, (ann, ben), memory) == [True, True]
     clock.advance(HOUR)
+    for memory in (written, beside):
+        assert await seers(engine, (ann, ben), memory) == [False, True]
+    late = await keep(engine, ben, "added to it", written.collection)
+    assert late.domain == "user"
     await engine.upkeep.once()
-    assert await seers(engine, (ann, ben), memory) == [False, True]
+    for memory in (written, beside):
+        assert await seers(engine, (ann, ben), memory) == [False, True]
+        assert (await engine.memories.get(ben, at(memory))).domain == "user"
+
+
+async def test_who_has_left_or_never_was_in_writes_nothing_there(engine: Engine) -> None:
+    ann, ben, cleo = [await user(engine, name) for name in ("ann", "ben", "cleo")]
+    place = await context(engine, ann, ben)
+    lent = await lend(engine, ben, place, "ben's words")
+    await engine.contexts.leave(ben, place)
+    shelf = (await engine.memories.get(ben, at(lent))).collection
+    for actor in (ben, cleo):
+        for where in (place, shelf):
+            with pytest.raises(Forbidden):
+                await keep(engine, actor, "from outside", where)
+    assert (await engine.contexts.get(ann, place)).page.total == 1
 
 
 async def test_many_memories_go_home(engine: Engine, clock: Clock) -> None:

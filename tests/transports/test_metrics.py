@@ -103,4 +103,4 @@ def test_health_tells_strangers_that_it_lives_and_others_how(counted: Served) ->
     assert told["status"] == "ok"
     assert told["store"]["writable"] is True
     assert told["embedder"]["failure"] == ""
-    assert told["sessions"].keys() == {"http", "sse"}
+    assert told["sessions"].keys() == {"http", "sse", "websocket"}

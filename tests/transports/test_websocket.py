@@ -128,8 +128,7 @@ async def test_nobody_is_told_what_he_may_not_see(engine: Engine, app: ASGIApp, 
     while told["excerpt"] == "shared too":  # it may have been pushed before he was removed
         told = await line.next()
     assert told["excerpt"] == "his own"
-    assert "excerpt" not in str(await line.listen(0)).partition("her own")[1]
-    assert "shared" not in json.dumps(line.pending())
+    assert [one["excerpt"] for one in await line.listen(0) if "excerpt" in one] == ["his own"]
 
 
 async def test_whoever_comes_back_gets_what_was_missed_once_and_in_order(
@@ -403,7 +402,6 @@ async def test_a_client_that_takes_nothing_is_let_go_and_holds_nobody_up(engine:
         assert last_heard["excerpt"] == f"change {ROOM + 299}"
         async with asyncio.timeout(PATIENCE):
             while slow.closed is None:
-                await asyncio.sleep(0.05)
                 await engine.memories.remember(ann.actor, Draft("another"))
         assert slow.closed == 1013
         again = await Caller(app, "").open()

@@ -83,6 +83,16 @@ class Mirrored:
 
 
 @dataclass(frozen=True, slots=True)
+class Unmirrored:
+    """A path under which something is to be written or removed, with the number of its last change."""
+
+    path: str
+    change: int
+    begun: str = ""
+    """The digests of what was begun to be written there."""
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """A path taken apart: of which space, and which of its files."""
 

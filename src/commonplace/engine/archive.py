@@ -157,11 +157,13 @@ def _bundle(tx: Reading, among: Filter) -> tuple[Bundle, int]:
     newest, total = _newest(tx, among)
     memories = sorted(newest, key=lambda memory: (memory.created_at, memory.id))
     names = {user: _name(tx, user) for user in {memory.author.user for memory in memories}}
-    records = tuple(_record(memory, names[memory.author.user]) for memory in memories)
+    places = _recorded_places(tx, among)
+    known = frozenset(place.id for place in places)
+    records = tuple(_record(memory, names[memory.author.user], known) for memory in memories)
     links = tx.links.among([memory.number for memory in memories], MOST_LINKS)
     ties = [RecordedLink(t.source, t.target, t.kind.value, t.strength, t.created_at, t.used_at) for t in links]
     ordered = tuple(sorted(ties, key=lambda tie: (tie.source, tie.target, tie.kind)))
-    return Bundle(records, ordered, _recorded_places(tx, among), tied=True), total
+    return Bundle(records, ordered, places, tied=True), total
 
 
 def _newest(tx: Reading, among: Filter) -> tuple[list[Memory], int]:
@@ -189,13 +191,15 @@ def _recorded_places(tx: Reading, among: Filter) -> tuple[RecordedPlace, ...]:
     )
 
 
-def _record(memory: Memory, author: str) -> Record:
+def _record(memory: Memory, author: str, places: frozenset[str]) -> Record:
+    """What lies in a tree, a context or a space travels as its bearer's own: those places do not travel."""
     metadata = dict(memory.metadata)
+    placed = memory.collection in places
     author = str(metadata.pop(_FOREIGN_AUTHOR, author))
     return Record(
         id=memory.id,
         content=memory.content,
-        domain=memory.domain,
+        domain=memory.domain if placed or memory.domain not in _PLACED else Kind.USER.value,
         created_at=memory.created_at,
         updated_at=memory.revised_at,
         tags=memory.tags,
@@ -208,7 +212,7 @@ def _record(memory: Memory, author: str) -> Record:
         used_at=memory.used_at,
         author=author,
         expires_at=memory.ephemeral.ends_at if memory.ephemeral else None,
-        place=memory.collection if memory.domain in _PLACED else "",
+        place=memory.collection if placed else "",
     )
 
 

@@ -323,7 +323,7 @@ class Collections:
         ways = {"from": memory.home, "to": home}
         for collection in dict.fromkeys((memory.home, home)):  # both sides hear of it
             tx.record(Happening(EventKind.MOVED, now, actor.author, memory.id, memory.number, collection, ways))
-        return replace(memory, home=home, domain=target.domain if target else memory.domain)
+        return replace(memory, home=home, collection=target.id, domain=target.domain) if target else memory
 
     # Who is in
 

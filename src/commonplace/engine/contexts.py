@@ -1,14 +1,14 @@
 """The verbs on shared contexts: places where several work together for a while.
 
-Who is in a context reads and writes all that lies in it. What an author lends to it lies on a shelf below it, which is
-his own: so he finds his memories when the context has ended, at once and without anyone having moved them, and nobody
-else does. Upkeep then carries each of them back to where it lived before, or, where that is gone, to its author's home.
+Who is in a context reads and writes all that lies in it. What an author lends to it, or writes in it, lies on a shelf
+below it, which is his own: so he finds his memories when the context has ended, at once and without anyone having moved
+them, and nobody else does. Upkeep then carries each of them back to where it lived before, or, where that is gone or
+never was, to its author's home.
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -18,9 +18,10 @@ from commonplace.domain.access import Actor, Permission, Right, require, require
 from commonplace.domain.collection import Collection, Kind
 from commonplace.domain.context import MOST_INVITED, Context, Guest, Invitation, Invitee
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
-from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, uuid7
+from commonplace.domain.identifiers import CollectionId, UserId
 from commonplace.domain.memory import Memory
 from commonplace.domain.team import TeamId
+from commonplace.engine import shelves
 from commonplace.engine.access import LOCAL, readable, require_writable
 from commonplace.engine.collections import Collections, check_may_move, description_of
 from commonplace.engine.memories import Memories, Reference
@@ -105,6 +106,11 @@ class Contexts:
 
         return await self._store.read(work)
 
+    async def around(self, places: Iterable[int]) -> Mapping[int, CollectionId]:
+        """The contexts that memories lie in, by the number of their place; who sees a memory may know where it is."""
+        wanted = sorted(places)
+        return await self._store.read(lambda tx: shelves.contexts_around(tx, wanted))
+
     def _seen(self, tx: Reading, found: Collection, now: datetime) -> Context:
         sizes = tx.collections.sizes(_places(tx, found), now)
         members = tx.collections.members(found.number)
@@ -131,7 +137,7 @@ class Contexts:
 
         def work(tx: Transaction) -> Joined:
             now = self._clock.now()
-            found = _founded(tx, Kind.CONTEXT, name, actor.user, now, None, now + length if length else None)
+            found = shelves.found(tx, Kind.CONTEXT, name, actor.user, now, ends_at=now + length if length else None)
             found = replace(found, metadata={"description": about})
             tx.collections.describe(found)
             invited = _invite(tx, actor, found, invite, now)
@@ -206,7 +212,7 @@ class Contexts:
         place = tx.collections.numbered(memory.home)
         lent_before = tx.collections.lent_from(memory.number) if place and place.kind == Kind.SHELF else None
         tx.collections.lend(memory.number, lent_before or memory.home)
-        shelf = _shelf(tx, context, memory.author.user, now)
+        shelf = shelves.shelf(tx, context, memory.author.user, now)
         return self._collections.move_in(tx, actor, memory, shelf.number)
 
     # Ending
@@ -261,22 +267,6 @@ def _places(tx: Reading, context: Collection) -> frozenset[int]:
 def _name(tx: Reading, user: UserId | None) -> str:
     found = tx.user(user) if user else None
     return found.name if found else ""
-
-
-def _founded(
-    tx: Transaction, kind: Kind, name: str, owner: UserId, now: datetime, parent: int | None, ends_at: datetime | None
-) -> Collection:
-    identifier, domain = CollectionId(uuid7(now, secrets.token_bytes(RANDOM_BYTES))), kind.domain.value
-    number = tx.add_collection(identifier, kind.value, domain, name, owner, now, parent)
-    made = Collection(number, identifier, kind.value, domain, name, owner, now, ends_at, {}, parent)
-    tx.collections.describe(made)
-    return made
-
-
-def _shelf(tx: Transaction, context: Collection, author: UserId, now: datetime) -> Collection:
-    """It ends with the context, but not for the author."""
-    there = tx.collections.shelf(context.number, author)
-    return there or _founded(tx, Kind.SHELF, context.name, author, now, context.number, context.ends_at)
 
 
 def _end(tx: Transaction, context: Collection, now: datetime) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
-from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Kind
+from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Domain, Kind
 from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import CollectionId, is_uuid
 from commonplace.domain.memory import MAX_CONTENT_BYTES
@@ -92,8 +92,8 @@ def _check(record: Record) -> None:
     _check_times(record)
     if not 0 <= record.uses < MOST_USES:
         raise Invalid("access_count", "must not be negative, nor beyond counting")
-    if record.domain not in set(Kind):
-        raise Invalid("domain", f"{record.domain[:80]!r} is not one of {', '.join(Kind)}")
+    if record.domain not in set(Domain):
+        raise Invalid("domain", f"{record.domain[:80]!r} is not one of {', '.join(Domain)}")
     if record.domain in (Kind.PROJECT, Kind.SESSION) and not record.place:
         raise Invalid(f"{record.domain}_id", "is required for this domain")
 

@@ -21,6 +21,7 @@ from commonplace.engine import trees
 from commonplace.engine.access import changeable, own_labels, readable, require_writable
 from commonplace.engine.associations import Found, associated
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.shelves import lodging
 from commonplace.ports import Clock, Page, Prints, Reading, Store, Transaction
 
 SWEEP_SIZE = 200
@@ -79,7 +80,7 @@ class Memories:
         Without ties, not even none, they are found in the background.
         """
         now = self._clock.now()
-        place = None if draft.home is None else _place(tx, draft.home)
+        place = None if draft.home is None else lodging(tx, actor, _place(tx, draft.home), now)
         home = place.number if place else tx.home(actor.user)
         require_writable(tx, actor, home, now)
         memory = self._drafted(actor, draft, home, at or now)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from commonplace.domain.collection import Collection
 from commonplace.domain.identifiers import UserId
-from commonplace.domain.space import Figures, FileKind, Mirrored, SpaceFile
+from commonplace.domain.space import Figures, FileKind, Mirrored, Place, SpaceFile, Unmirrored
 
 
 class SpaceReading(Protocol):
@@ -43,13 +43,18 @@ class SpaceReading(Protocol):
 
     def figures(self, spaces: Iterable[int]) -> Mapping[int, Figures]: ...
 
-    def unmirrored(self, limit: int) -> Sequence[tuple[str, int]]:
-        """Paths that are to be written or removed outside, each with the number of its last change."""
+    def unmirrored(self, limit: int, after: str = "") -> Sequence[Unmirrored]:
+        """What is to be written or removed outside, by path."""
         ...
+
+    def mark_of(self, path: str) -> Unmirrored | None: ...
 
     def count_unmirrored(self) -> int: ...
     def mirrored(self, path: str) -> Mirrored | None: ...
     def all_mirrored(self) -> Sequence[Mirrored]: ...
+    def was_brought(self, path: str, digest: str) -> bool:
+        """Whether an import has brought these bytes under this path before."""
+        ...
 
 
 class SpaceWriting(SpaceReading, Protocol):
@@ -61,8 +66,20 @@ class SpaceWriting(SpaceReading, Protocol):
 
     def rewrite(self, file: SpaceFile) -> None: ...
     def remove(self, number: int) -> None: ...
+    def weigh(self, place: Place, size: int) -> None:
+        """How many bytes a file has outside."""
+        ...
+
     def mark(self, path: str) -> None:
         """What stands under the path is to be compared with the outside."""
+        ...
+
+    def mark_all(self, kept: Iterable[str]) -> None:
+        """The same for every file of every space, and for what each space has beside them."""
+        ...
+
+    def begin(self, path: str, digest: str) -> None:
+        """That this is about to be written under a path that is marked."""
         ...
 
     def settle(self, path: str, change: int, now: Mirrored | None) -> None:
@@ -74,6 +91,9 @@ class SpaceWriting(SpaceReading, Protocol):
         """Nothing stands outside under the path any more."""
         ...
 
+    def unknow_all(self) -> None: ...
     def know(self, mirrored: Mirrored) -> None:
         """What was read outside."""
         ...
+
+    def note_brought(self, path: str, digest: str) -> None: ...

@@ -293,3 +293,20 @@ async def test_subscribers_hear_of_changes_they_may_see_and_of_no_others(
         assert await engine.events.may_see(ann.actor, event)
         assert not await engine.events.may_see(ben.actor, event)
         assert list(await creo.touched(Call(engine, ann.actor, settings, progress), event)) == [SESSION]
+
+
+@behaviour("creo.context.subscribe")
+async def test_a_listener_is_told_of_a_change_and_not_of_another_users(listening: Served) -> None:
+    ann, ben = await key_for(listening.folder, unique()), await key_for(listening.folder, unique())
+    async with (
+        over_http(listening, path=CREO, key=ann, era="2026-07-28") as mine,
+        over_http(listening, path=CREO, key=ben) as theirs,
+        mine.listen(resource_subscriptions=[SESSION]) as told,
+    ):
+        await CreoConversation(theirs).remember("of another user")
+        with anyio.move_on_after(1.0) as waiting:
+            await anext(told)
+        assert waiting.cancelled_caught
+        await CreoConversation(mine).remember("my own")
+        with anyio.fail_after(15):
+            assert (await anext(told)).uri == SESSION

@@ -23,7 +23,7 @@ from tests.dialects.creo.speech import Speaker, enrolled
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
 
-DIALECTS = ("creo", "assoc", "greeum", "nocturne")
+DIALECTS = ("creo", "assoc", "greeum", "nocturne", "live")
 BAIT = "confidential"
 """Stands in every text, so that every search would find them all."""
 ACCOUNT: Mapping[str, Mapping[str, Any]] = {

@@ -1,6 +1,7 @@
 """The dialect itself: its name and its words for what went wrong."""
 
 from commonplace.dialects._dialect import Dialect, Prose
+from commonplace.dialects.creo.answers import flat
 from commonplace.domain.errors import (
     AlreadyExists,
     Circular,
@@ -50,6 +51,8 @@ _WORDS: dict[type[CommonplaceError], str] = {
     EmbeddingFailed: "埋め込みの生成に失敗しました",
 }
 _UNFORESEEN = "内部エラーが発生しました"
+_LONGEST = 800
+"""Characters of the particulars: a caller may have sent a megabyte where a name was asked for."""
 
 
 def refusal(error: CommonplaceError) -> Prose:
@@ -58,7 +61,7 @@ def refusal(error: CommonplaceError) -> Prose:
     if words == _UNFORESEEN:
         return Prose(f"❌ {words}")
     remedy = f". {error.remedy[0].upper()}{error.remedy[1:]}" if error.remedy else ""
-    return Prose(f"❌ {words}: {error.message}{remedy}")
+    return Prose(f"❌ {words}: {flat(error.message, _LONGEST)}{remedy}")
 
 
 def _worded(error: CommonplaceError) -> str:

@@ -10,8 +10,10 @@ from typing_extensions import TypedDict
 from commonplace.dialects._dialect import Call
 from commonplace.dialects.creo._creo import INSTRUCTIONS, creo
 from commonplace.dialects.creo.answers import End, atlases_of, flat, instant, quoted, shown
+from commonplace.dialects.creo.session import session_id
+from commonplace.dialects.creo.session import session_id
 from commonplace.domain.access import Permission
-from commonplace.domain.collection import Kind, Standing
+from commonplace.domain.context import Context
 from commonplace.domain.event import CHANGES, Event
 from commonplace.domain.memory import Memory
 from commonplace.domain.todo import Todo
@@ -102,9 +104,9 @@ async def session_context(call: Call) -> SessionContext:
     recent = await engine.memories.latest(actor, MOST_RECENT)
     ending = await engine.memories.page(actor, MOST_ENDING, ephemeral=True)
     todos, open_todos = await engine.todos.urgent(actor, MOST_TODOS)
-    contexts = await engine.collections.all(actor, Kind.CONTEXT)
+    contexts = [one for one in await engine.contexts.all(actor) if one.joined]
     return {
-        "sessionId": f"session:{actor.session}",
+        "sessionId": session_id(actor.session),
         "user": {"id": f"users:{user.id}", "name": user.name},
         "generatedAt": instant(engine.clock.now()),
         "notice": _NOTICE,
@@ -149,7 +151,7 @@ def _todo(todo: Todo) -> OpenTodo:
     }
 
 
-def _context(one: Standing) -> SharedContext:
+def _context(one: Context) -> SharedContext:
     ends_at = one.collection.ends_at
     return {
         "id": f"shared_contexts:{one.collection.id}",

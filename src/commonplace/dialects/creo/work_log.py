@@ -13,7 +13,6 @@ from commonplace.dialects.creo import ids
 from commonplace.dialects.creo._creo import creo
 from commonplace.dialects.creo.answers import Kept, atlases_of, bounded, cut, flat, quoted, shown
 from commonplace.dialects.creo.authorship import Recorder, recorder
-from commonplace.domain.collection import Kind
 from commonplace.domain.identifiers import CollectionId
 from commonplace.domain.memory import Memory
 from commonplace.domain.work_log import Address, WorkLogType
@@ -124,7 +123,7 @@ def _context(value: str) -> CollectionId:
 async def _shown(call: Call, found: Found) -> list[WorkLog]:
     now = call.engine.clock.now()
     atlases = await atlases_of(call, found.memories)
-    contexts = await call.engine.collections.of_kind(Kind.CONTEXT, {memory.home for memory in found.memories})
+    contexts = await call.engine.contexts.around({memory.home for memory in found.memories})
     logs = [_log(memory, shown(memory, now, atlases), contexts) for memory in found.memories]
     for log, similarity in zip(logs, found.similarities, strict=False):
         log["similarity"] = round(similarity, 4)

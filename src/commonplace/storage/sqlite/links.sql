@@ -98,14 +98,14 @@ WITH RECURSIVE thread (number, about) AS (
     UNION
     SELECT l.source, l.target
     FROM thread AS t
-    JOIN links AS l ON l.target = t.number AND l.kind = 'annotates'
-    JOIN memories AS m ON m.number = l.source
+    CROSS JOIN links AS l ON l.target = t.number AND l.kind = 'annotates'
+    CROSS JOIN memories AS m ON m.number = l.source
     WHERE {seen_in_order}
     LIMIT :limit
 )
 SELECT t.number, t.about, o.metadata ->> :field
 FROM thread AS t
-JOIN memories AS o ON o.number = t.number
+CROSS JOIN memories AS o ON o.number = t.number
 ORDER BY o.created_at, o.number
 
 -- name: link_counts

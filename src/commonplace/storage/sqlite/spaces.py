@@ -10,7 +10,7 @@ from typing import Any
 
 from commonplace.domain.collection import Collection
 from commonplace.domain.identifiers import UserId
-from commonplace.domain.space import Figures, FileKind, Mirrored, SpaceFile
+from commonplace.domain.space import Figures, FileKind, Mirrored, Place, SpaceFile, Unmirrored
 from commonplace.storage.sqlite import rows
 from commonplace.storage.sqlite.collections import collection_of
 from commonplace.storage.sqlite.statements import Row, Statements
@@ -60,8 +60,12 @@ class SqliteSpaceReading(Statements):
             found[space][kind] = tuple(values)
         return {space: _figures(kinds) for space, kinds in found.items()}
 
-    def unmirrored(self, limit: int) -> Sequence[tuple[str, int]]:
-        return [(row[0], row[1]) for row in self._all("unmirrored", limit=limit)]
+    def unmirrored(self, limit: int, after: str = "") -> Sequence[Unmirrored]:
+        return [Unmirrored(*row) for row in self._all("unmirrored", limit=limit, after=after)]
+
+    def mark_of(self, path: str) -> Unmirrored | None:
+        row = self._one("unmirrored_path", path=path)
+        return Unmirrored(*row) if row else None
 
     def count_unmirrored(self) -> int:
         return self._returned("count_unmirrored")
@@ -72,6 +76,9 @@ class SqliteSpaceReading(Statements):
 
     def all_mirrored(self) -> Sequence[Mirrored]:
         return [Mirrored(*row) for row in self._all("all_mirrored")]
+
+    def was_brought(self, path: str, digest: str) -> bool:
+        return bool(self._returned("was_brought", path=path, digest=digest))
 
 
 class SqliteSpaceWriting(SqliteSpaceReading):
@@ -86,14 +93,26 @@ class SqliteSpaceWriting(SqliteSpaceReading):
     def remove(self, number: int) -> None:
         self._do("remove_space_file", number=number)
 
+    def weigh(self, place: Place, size: int) -> None:
+        self._do("weigh_space_file", space=place.space, kind=place.kind.value, name=place.name, size=size)
+
     def mark(self, path: str) -> None:
         self._do("mark_unmirrored", path=path)
+
+    def mark_all(self, kept: Iterable[str]) -> None:
+        self._do("mark_all_unmirrored", kept=json.dumps(list(kept)))
+
+    def begin(self, path: str, digest: str) -> None:
+        self._do("begin_mirroring", path=path, digest=digest)
 
     def unmark(self, path: str) -> None:
         self._do("unmark", path=path)
 
     def unknow(self, path: str) -> None:
         self._do("forget_mirrored", path=path)
+
+    def unknow_all(self) -> None:
+        self._do("forget_all_mirrored")
 
     def settle(self, path: str, change: int, now: Mirrored | None) -> None:
         if now is None:
@@ -104,6 +123,9 @@ class SqliteSpaceWriting(SqliteSpaceReading):
 
     def know(self, mirrored: Mirrored) -> None:
         self._do("know_mirrored", path=mirrored.path, tag=mirrored.tag, digest=mirrored.digest)
+
+    def note_brought(self, path: str, digest: str) -> None:
+        self._do("note_brought", path=path, digest=digest)
 
 
 def _kept(file: SpaceFile) -> dict[str, Any]:

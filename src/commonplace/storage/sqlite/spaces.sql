@@ -66,15 +66,39 @@ WHERE number = :number
 -- name: remove_space_file
 DELETE FROM space_files WHERE number = :number
 
+-- name: weigh_space_file
+UPDATE space_files
+SET size = :size
+WHERE
+    space = (SELECT number FROM collections WHERE kind = 'space' AND name = :space)
+    AND kind = :kind AND name = :name AND size <> :size
+
 -- name: unmirrored
-SELECT path, change FROM unmirrored ORDER BY path LIMIT :limit
+SELECT path, change, begun FROM unmirrored WHERE path > :after ORDER BY path LIMIT :limit
 
 -- name: count_unmirrored
 SELECT count(*) FROM unmirrored
 
+-- name: unmirrored_path
+SELECT path, change, begun FROM unmirrored WHERE path = :path
+
 -- name: mark_unmirrored
 INSERT INTO unmirrored (path, change) VALUES (:path, random())
 ON CONFLICT (path) DO UPDATE SET change = excluded.change
+
+-- name: mark_all_unmirrored
+INSERT INTO unmirrored (path, change)
+SELECT path, random()
+FROM (
+    SELECT path FROM space_paths
+    UNION ALL
+    SELECT c.name || '/' || k.value FROM collections AS c, json_each(:kept) AS k WHERE c.kind = 'space'
+)
+WHERE true
+ON CONFLICT (path) DO UPDATE SET change = excluded.change
+
+-- name: begin_mirroring
+UPDATE unmirrored SET begun = trim(begun || ' ' || :digest) WHERE path = :path AND instr(begun, :digest) = 0
 
 -- name: unmark
 DELETE FROM unmirrored WHERE path = :path
@@ -94,3 +118,12 @@ ON CONFLICT (path) DO UPDATE SET tag = excluded.tag, digest = excluded.digest
 
 -- name: forget_mirrored
 DELETE FROM mirrored WHERE path = :path
+
+-- name: forget_all_mirrored
+DELETE FROM mirrored
+
+-- name: was_brought
+SELECT count(*) FROM brought WHERE path = :path AND digest = :digest
+
+-- name: note_brought
+INSERT INTO brought (path, digest) VALUES (:path, :digest) ON CONFLICT DO NOTHING
