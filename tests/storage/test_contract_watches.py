@@ -1,14 +1,16 @@
 """What every store promises about wishes to hear of changes, and about who is here: written once, run against each."""
 
+import random
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from commonplace.domain.access import Right
+from commonplace.domain.access import Actor, Permission, Right, reach
 from commonplace.domain.event import EventKind, Happening
-from commonplace.domain.identifiers import CollectionId, UserId
+from commonplace.domain.identifiers import CollectionId, MemoryId, UserId
 from commonplace.domain.memory import Memory
 from commonplace.domain.presence import Focus, Presence, Status
 from commonplace.domain.team import Role, Team, TeamId
@@ -39,6 +41,10 @@ async def keep(house: House, content: str, **fields: Any) -> Memory:
     """A memory in any collection."""
     drafted = house.drafted(content, **fields)
     return await house.store.write(lambda tx: house.put(tx, drafted))
+
+
+async def within(house: House, actor: Actor) -> frozenset[int]:
+    return await house.store.read(lambda tx: reach(actor, Right.READ, tx.holdings(actor.user)))
 
 
 async def happen(
@@ -197,6 +203,38 @@ async def test_the_owner_of_a_place_reads_what_others_have_below_it(house: House
     foreign, _ = await atlas(house, house.ben, parent=top)
     await keep(house, "of ben, below ada's", home=foreign, author=house.author(house.ben))
     assert [one.event.collection for one in await notices(house)] == [foreign]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_those_who_are_told_are_exactly_those_who_may_read(house: House, seed: int) -> None:
+    """In any tree of places with any owners, grants and teams."""
+    chance = random.Random(seed)
+    users = [house.ada, house.ben]
+    for user in users:
+        await watch(house, user)
+
+    def work(tx: Transaction) -> None:
+        teams = [Team(TeamId(new_id()), f"team {number}", "", NOW) for number in range(2)]
+        for team in teams:
+            tx.teams.add(team)
+            tx.teams.put_mate(team.id, chance.choice(users), Role.MEMBER, house.ada, NOW)
+        places: list[int] = [house.home, house.elsewhere, house.common]
+        for _ in range(12):
+            parent = chance.choice([None, *places[3:]])
+            owner = chance.choice([*users, None])
+            place = tx.add_collection(CollectionId(new_id()), "atlas", "project", "a", owner, NOW, parent)
+            places.append(place)
+            if chance.random() < 0.4:
+                tx.teams.grant(chance.choice(teams).id, place, Right.READ, chance.random() < 0.5, house.ada, NOW)
+            if chance.random() < 0.3:
+                tx.grant(chance.choice(users), place, Right.WRITE, house.ada, NOW)
+        for place in places:
+            tx.record(Happening(EventKind.REVISED, NOW, house.author(), MemoryId(new_id()), 1, place))
+
+    await house.store.write(work)
+    for user in users:
+        actor = Actor(user, "key", frozenset({Permission.READ}), ZoneInfo("UTC"))
+        assert {one.event.collection for one in await notices(house, user)} == await within(house, actor)
 
 
 async def test_a_move_is_told_once_and_to_those_who_cannot_follow_it_where_it_left(house: House) -> None:

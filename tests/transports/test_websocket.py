@@ -448,6 +448,11 @@ async def test_a_real_client_hears_what_any_process_changes_at_once(server: Serv
             answered = time.monotonic()
             assert (await line.next())["excerpt"] == "elsewhere"
             assert time.monotonic() - answered < 3
+            await other.call_tool("update_presence", {"displayName": "from elsewhere", "status": "busy"})
+            here = await line.next("presence")
+            while here["displayName"] != "from elsewhere":
+                here = await line.next("presence")
+            assert here["status"] == "busy"
 
 
 async def test_a_page_shows_its_key_as_a_protocol(server: Served) -> None:

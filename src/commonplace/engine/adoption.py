@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Any
 
 from commonplace.domain import space as rule
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection
-from commonplace.domain.errors import AlreadyExists, Invalid
-from commonplace.domain.front_matter import NoteText, note_text, plainly, split, written
-from commonplace.domain.memory import MAX_CONTENT_BYTES, Change, Draft
-from commonplace.domain.space import FileKind, Place, SpaceFile
+from commonplace.domain.errors import AlreadyExists, Conflict
+from commonplace.domain.front_matter import written
+from commonplace.domain.memory import Change, Draft
+from commonplace.domain.space import FileKind, Mirrored, Place, SpaceFile
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.finds import (
+    BANK,
+    FINDABLE,
+    SYNTHESIS,
+    Found,
+    Understood,
+    json_object,
+    moment,
+    token_entries,
+    understood,
+)
 from commonplace.engine.memories import Memories, Reference, checked
 from commonplace.engine.spaces import Spaces
-from commonplace.engine.tokens import Tokens
-from commonplace.ports import Clock, Prints, Store, Transaction
-from commonplace.ports.files import Held
+from commonplace.engine.tokens import SCHEME, Tokens
+from commonplace.ports import Clock, Reading, Store, Transaction
 
-BANK = "bank"
-"""The category of what a bank's file says, among all other memories."""
-SYNTHESIS = "synthesis"
-_CATEGORIES = {FileKind.BANK: BANK, FileKind.SYNTHESIS: SYNTHESIS}
-_FINDABLE = (FileKind.NOTE, FileKind.BANK, FileKind.SYNTHESIS)
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file that was read somewhere."""
-
-    path: str
-    held: Held
+__all__ = ["BANK", "SYNTHESIS", "Adopted", "Adoption", "Brought", "Found", "Ledger"]
 
 
 @dataclass(slots=True)
@@ -49,15 +44,34 @@ class Adopted:
     left: list[str] = field(default_factory=list)
     """What could not be taken in, and why."""
 
+    def include(self, other: Adopted) -> None:
+        self.spaces += other.spaces
+        self.notes += other.notes
+        self.files += other.files
+        self.tokens += other.tokens
+        self.changed += other.changed
+        self.left += other.left
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A file of a space, understood, with what is derived from its text."""
 
-    place: Place
-    note: NoteText
-    held: Held
-    prints: Prints | None
+class Ledger:
+    """Which files are to be taken in, and that they were, told in the transaction that does it. Here: all, always."""
+
+    def is_due(self, tx: Reading, found: Found) -> bool:
+        return True
+
+    def settle(self, tx: Transaction, found: Found) -> None:
+        """It was taken in, or never can be."""
+
+
+class Brought(Ledger):
+    """For an import: what was brought once does not come again, whatever became of it here."""
+
+    def is_due(self, tx: Reading, found: Found) -> bool:
+        return not tx.spaces.was_brought(found.path, found.digest)
+
+    def settle(self, tx: Transaction, found: Found) -> None:
+        if tx.spaces.named(found.space) or found.path == rule.TOKENS:
+            tx.spaces.note_brought(found.path, found.digest)
 
 
 class Adoption:
@@ -74,82 +88,99 @@ class Adoption:
         self._clock = clock
 
     async def take(
-        self, actor: Actor, found: Sequence[Found], adopted: Adopted | None = None, *, only_new: bool = False
+        self, actor: Actor, found: Sequence[Found], ledger: Ledger | None = None, *, only_new: bool = False
     ) -> Adopted:
-        """All of them or none. A space comes with its `_meta.json`; its files follow."""
-        adopted = adopted or Adopted()
-        metas = [one for one in found if one.path.endswith(f"/{rule.META}")]
-        registries = [one for one in found if one.path == rule.TOKENS]
-        read = [await self._read(one, adopted) for one in found if rule.file_place(one.path)]
+        """All of them or none; what cannot be taken in is named. A space comes with its `_meta.json`, before others."""
+        chosen = ledger or Ledger()
+        due = await self._store.read(lambda tx: [one for one in found if chosen.is_due(tx, one)])
+        understanding = [(one, understood(one)) for one in due]
+        files = {one.path: await self._printed(file) for one, file in understanding if isinstance(file, Understood)}
 
-        def work(tx: Transaction) -> None:
-            for one in metas:
-                if only_new and tx.spaces.named(name := one.path.partition("/")[0]):
-                    raise AlreadyExists("space", name)
-                self._take_meta(tx, actor, one, adopted)
-            for registry in registries:
-                self._take_tokens(tx, registry, adopted)
-            for file in filter(None, read):
-                self._take_file(tx, actor, file, adopted)
+        def work(tx: Transaction) -> Adopted:
+            adopted = Adopted()  # made here, because work may be done over
+            for one in due:
+                if chosen.is_due(tx, one):
+                    again = self._take(tx, actor, one, files.get(one.path), adopted, only_new=only_new)
+                    chosen.settle(tx, one)
+                    if again:
+                        tx.spaces.mark(one.path)
+            return adopted
 
-        await self._store.write(work)
+        adopted = await self._store.write(work)
+        adopted.left[:0] = [reason for _, reason in understanding if isinstance(reason, str)]
         return adopted
 
-    async def _read(self, found: Found, adopted: Adopted) -> _Read | None:
-        place = rule.file_place(found.path)
-        assert place
-        try:
-            text = found.held.data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            adopted.left.append(f"{found.path}: it is not UTF-8")
-            return None
-        if len(found.held.data) > MAX_CONTENT_BYTES or "\x00" in text:
-            adopted.left.append(f"{found.path}: it is larger than 1 MB, or no text")
-            return None
-        note = understood(place, text, found.held.modified)
-        findable = place.kind in _FINDABLE and not _is_blank(note.content)
-        return _Read(place, note, found.held, await self._embedding.prints(note.content) if findable else None)
+    async def _printed(self, file: Understood) -> Understood:
+        """With what a search finds it by, unless just this text is here already."""
+        if not file.is_findable or await self._store.read(lambda tx: _is_known(tx, file)):
+            return file
+        return replace(file, prints=await self._embedding.prints(file.note.content))
+
+    def _take(
+        self, tx: Transaction, actor: Actor, found: Found, file: Understood | None, adopted: Adopted, *, only_new: bool
+    ) -> bool:
+        """Whether the file is to be written again, because it is not what it should be."""
+        if found.path == f"{found.space}/{rule.META}":
+            if only_new and tx.spaces.named(found.space):
+                raise AlreadyExists("space", found.space)
+            self._take_meta(tx, actor, found, adopted)
+        elif found.path == rule.TOKENS:
+            self._take_tokens(tx, found, adopted)
+        elif file:
+            return self._take_file(tx, actor, file, adopted)
+        return False
 
     def _take_meta(self, tx: Transaction, actor: Actor, found: Found, adopted: Adopted) -> None:
-        name, told = found.path.partition("/")[0], _json_object(found.held.data)
+        name, told = found.space, json_object(found.held.data)
         if not rule.is_space_id(name) or told is None:
             adopted.left.append(f"{found.path}: it is no description of a space")
             return
-        space = tx.spaces.named(name)
-        metadata = rule.metadata_from(told)
+        space, metadata = tx.spaces.named(name), rule.metadata_from(told)
         if space is None:
-            self._spaces.found_in(tx, actor.user, name, metadata, _moment(told.get("created_at"), found.held))
+            since = moment(told.get("created_at"), found.held.modified)
+            self._spaces.found_in(tx, actor.user, name, metadata, since)
             adopted.spaces += 1
         elif rule.meta(replace(space, metadata=metadata)) != rule.meta(space):
             tx.collections.describe(replace(space, metadata={**space.metadata, **metadata}))
             adopted.changed += 1
 
     def _take_tokens(self, tx: Transaction, found: Found, adopted: Adopted) -> None:
-        told = _json_object(found.held.data) or {}
-        entries = told.get("tokens")
-        if isinstance(entries, list):
-            adopted.tokens += self._tokens.adopt_in(tx, [one for one in entries if isinstance(one, Mapping)])
+        entries = token_entries(found.held.data)
+        if entries is None:
+            adopted.left.append(f"{found.path}: it is no registry of tokens")
+            return
+        adopted.tokens += self._tokens.adopt_in(tx, entries)
+        hashes = [str(one.get("hash", "")).removeprefix(SCHEME).lower() for one in entries]
+        unclear = sum(tx.credential_by_hash(hashed) is None for hashed in hashes)
+        if unclear:
+            adopted.left.append(f"{found.path}: what {unclear} of its tokens allow is not clear")
 
-    def _take_file(self, tx: Transaction, actor: Actor, file: _Read, adopted: Adopted) -> None:
+    def _take_file(self, tx: Transaction, actor: Actor, file: Understood, adopted: Adopted) -> bool:
         space = tx.spaces.named(file.place.space)
         if space is None:
-            adopted.left.append(f"{file.place.space}/{file.place.name}: its space has no {rule.META}")
-            return
+            adopted.left.append(f"{file.found.path}: its space has no {rule.META}")
+            return False
         known = tx.spaces.file(space.number, file.place.kind, file.place.name)
-        if known is None:
-            self._add(tx, actor, space, file, adopted)
-        elif known.content != file.note.content:
-            self._change(tx, actor, known, file)
+        if known and file.is_said_by(known):
+            return False
+        if known and known.memory is not None and not file.is_findable:
+            adopted.left.append(f"{file.found.path}: it was emptied; what it said is written again")
+            return True
+        if known:
+            self._change(tx, actor, space, known, file)
             adopted.changed += 1
+        else:
+            self._add(tx, actor, space, file)
+            adopted.notes += file.place.kind is FileKind.NOTE
+            adopted.files += file.place.kind is not FileKind.NOTE
+        return False
 
-    def _add(self, tx: Transaction, actor: Actor, space: Collection, file: _Read, adopted: Adopted) -> None:
-        memory = None
-        if file.prints is not None:
-            draft = _draft(space, file)
-            if draft is None:
-                adopted.left.append(f"{space.name}/{file.place.name}: its tags cannot be kept")
-                return
-            memory = self._memories.remember_in(tx, actor, draft, file.prints, at=file.note.at, revised_at=file.note.at)
+    def _add(self, tx: Transaction, actor: Actor, space: Collection, file: Understood) -> None:
+        memory, at = None, file.note.at
+        if file.is_findable:
+            if file.prints is None:
+                raise Conflict("file", file.found.path)  # it was here a moment ago
+            memory = self._memories.remember_in(tx, actor, _draft(space, file), file.prints, at=at, revised_at=at)
         tx.spaces.put(
             SpaceFile(
                 number=0,
@@ -158,118 +189,108 @@ class Adoption:
                 name=file.place.name,
                 content=file.note.content,
                 agent=file.note.agent,
-                at=file.note.at,
-                changed_at=file.held.modified,
+                at=at,
+                changed_at=file.found.held.modified,
                 size=_size(space, file),
                 memory=memory.number if memory else None,
             )
         )
-        if file.place.kind is FileKind.NOTE:
-            adopted.notes += 1
-        else:
-            adopted.files += 1
 
-    def _change(self, tx: Transaction, actor: Actor, known: SpaceFile, file: _Read) -> None:
-        if known.id is None or file.prints is None:
-            now = file.held.modified
-            text = file.note.content
-            tx.spaces.rewrite(replace(known, content=text, changed_at=now, size=len(file.held.data)))
+    def _change(self, tx: Transaction, actor: Actor, space: Collection, known: SpaceFile, file: Understood) -> None:
+        if known.id is None and file.is_findable:  # it was empty, and only what says something is a memory
+            tx.spaces.remove(known.number)
+            self._add(tx, actor, space, file)
             return
-        self._memories.revise_in(tx, actor, Reference(known.id), Change(content=file.note.content), file.prints)
+        change = file.change_of(known)
+        if known.id is not None and change.fields:
+            if change.content is not None and file.prints is None:
+                raise Conflict("file", file.found.path)  # it said the same a moment ago
+            self._memories.revise_in(tx, actor, Reference(known.id), change, file.prints)
+        now, note = file.found.held.modified, file.note
+        shown = replace(known, content=note.content, agent=note.agent, at=note.at, changed_at=now)
+        tx.spaces.rewrite(replace(shown, size=_size(space, file)))
 
-    async def keep_beside(self, actor: Actor, found: Found) -> None:
-        """Keep a text that is about to be written over as a version, and the present one as the version after it."""
-        place = rule.file_place(found.path)
-        theirs = await self._read(found, Adopted()) if place else None
-        if place is None or theirs is None or theirs.prints is None:
-            return
-        ours = await self._store.read(lambda tx: _file(tx.spaces.named(place.space), tx, place))
-        if ours is None or ours.id is None or ours.content == theirs.note.content:
-            return
-        again, prints = Reference(ours.id), await self._embedding.prints(ours.content)
-        kept, text = theirs.prints, Change(content=theirs.note.content)
+    # What was changed on both sides, and what is gone
+
+    async def keep_beside(self, actor: Actor, found: Found) -> bool:
+        """Keep what is about to be written over; False where there is no place for it here."""
+        if found.path == rule.TOKENS:
+            await self.take(actor, [found])
+            return token_entries(found.held.data) is not None
+        if found.path.endswith(f"/{rule.META}"):
+            return await self._store.write(lambda tx: _keep_foreign(tx, found))
+        theirs = understood(found)
+        return isinstance(theirs, Understood) and await self._keep_version(actor, theirs)
+
+    async def _keep_version(self, actor: Actor, theirs: Understood) -> bool:
+        """Their text as a version, and the present one as the version after it."""
+        ours = await self._store.read(lambda tx: _file(tx, theirs.place))
+        if ours is None or ours.id is None or not theirs.is_findable or theirs.is_said_by(ours):
+            return not theirs.is_findable or (ours is not None and theirs.is_said_by(ours))
+        reference, change = Reference(ours.id), theirs.change_of(ours)
+        back = Change(content=ours.content, tags=ours.tags, category=ours.category)
+        prints = [await self._embedding.prints(text) for text in (theirs.note.content, ours.content)]
 
         def work(tx: Transaction) -> None:
-            self._memories.revise_in(tx, actor, again, text, kept, ours.version)
-            self._memories.revise_in(tx, actor, again, Change(content=ours.content), prints)
+            if change.fields:
+                self._memories.revise_in(tx, actor, reference, change, prints[0], ours.version)
+                self._memories.revise_in(tx, actor, reference, back, prints[1])
 
         await self._store.write(work)
+        return True
 
-    async def let_go(self, actor: Actor, paths: Iterable[str]) -> int:
-        """Files that someone removed outside are removed here too."""
-        places = [place for place in map(rule.file_place, paths) if place and place.kind in _FINDABLE]
+    async def let_go(self, actor: Actor, gone: Iterable[Mirrored]) -> int:
+        """Files that someone removed outside are removed here too, unless they have changed here since."""
+        return await self._store.write(lambda tx: sum(self._let_go(tx, actor, one) for one in gone))
 
-        def work(tx: Transaction) -> int:
-            now, gone = self._clock.now(), 0
-            for place in places:
-                file = _file(tx.spaces.named(place.space), tx, place)
-                if file is None:
-                    continue
-                gone += 1
-                if file.memory is None:
-                    tx.spaces.remove(file.number)
-                    continue
-                for memory in tx.memories([file.memory], self._memories.everything_in(file.space)):
-                    self._memories.erase_in(tx, memory, actor.author, now)
-            return gone
-
-        return await self._store.write(work)
-
-
-def understood(place: Place, text: str, modified: datetime) -> NoteText:
-    """What a file says: a note has a head, anything else is all text."""
-    if place.kind is not FileKind.NOTE:
-        return NoteText("", _CATEGORIES.get(place.kind, ""), (), modified, text)
-    head, content = split(text)
-    return note_text(place.name, _head(head), content, modified)
+    def _let_go(self, tx: Transaction, actor: Actor, gone: Mirrored) -> int:
+        if tx.spaces.mirrored(gone.path) != gone or tx.spaces.mark_of(gone.path):
+            return 0
+        place = rule.file_place(gone.path)
+        file = _file(tx, place) if place else None
+        tx.spaces.unknow(gone.path)
+        if file is None or file.kind not in FINDABLE:
+            tx.spaces.mark(gone.path)  # a space cannot be without it: it is put back
+            return 0
+        if file.memory is None:
+            tx.spaces.remove(file.number)
+        else:
+            for memory in tx.memories([file.memory], self._memories.everything_in(file.space)):
+                self._memories.erase_in(tx, memory, actor.author, self._clock.now())
+        tx.spaces.unmark(gone.path)
+        return 1
 
 
-def _head(text: str) -> Mapping[str, Any]:
-    import yaml
-
-    try:
-        found = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        found = None
-    return found if isinstance(found, dict) else plainly(text)
+def _is_known(tx: Reading, file: Understood) -> bool:
+    known = _file(tx, file.place)
+    return known is not None and known.memory is not None and known.content == file.note.content
 
 
-def _draft(space: Collection, file: _Read) -> Draft | None:
+def _draft(space: Collection, file: Understood) -> Draft:
     metadata = {"agent": file.note.agent, "filename": file.place.name}
-    category, tags = file.note.category, file.note.tags
-    draft = Draft(file.note.content, tags, (), category, metadata=metadata, content_type="markdown", home=space.id)
-    try:
-        return checked(draft)
-    except Invalid:
-        return None
+    note = file.note
+    draft = Draft(note.content, note.tags, category=note.category, metadata=metadata, home=space.id)
+    return checked(replace(draft, content_type="markdown"))
 
 
-def _file(space: Collection | None, tx: Any, place: Place) -> SpaceFile | None:
-    found: SpaceFile | None = tx.spaces.file(space.number, place.kind, place.name) if space else None
-    return found
+def _keep_foreign(tx: Transaction, found: Found) -> bool:
+    """What others keep in a description is theirs to change; the rest of it is ours."""
+    told, space = json_object(found.held.data), tx.spaces.named(found.space)
+    if told is None or space is None:
+        return False
+    foreign = rule.metadata_from(told)["foreign"]
+    if foreign != space.metadata.get("foreign", {}):
+        tx.collections.describe(replace(space, metadata={**space.metadata, "foreign": foreign}))
+        tx.spaces.mark(found.path)
+    return True
 
 
-def _size(space: Collection, file: _Read) -> int:
+def _file(tx: Reading, place: Place) -> SpaceFile | None:
+    space = tx.spaces.named(place.space)
+    return tx.spaces.file(space.number, place.kind, place.name) if space else None
+
+
+def _size(space: Collection, file: Understood) -> int:
     if file.place.kind is FileKind.NOTE:
         return len(written(file.note, space.name).encode())
     return len(file.note.content.encode())
-
-
-def _json_object(data: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(data)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _moment(value: object, held: Held) -> datetime:
-    try:
-        found = datetime.fromisoformat(str(value))
-    except ValueError:
-        return held.modified
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
-
-
-def _is_blank(text: str) -> bool:
-    return not text.strip()

@@ -30,6 +30,7 @@ class Customs:
         self._writable = changeable(tx, actor, now).collections
         self._readable = readable(tx, actor, now).collections
         self._declared = {place.id: place.kind for place in bundle.places}
+        self._over = {place.id for place in bundle.places if place.ends_at and place.ends_at <= now}
         self._homes: dict[tuple[str, str], CommonplaceError | None] = {}
 
     def faults(self) -> list[Fault]:
@@ -57,6 +58,8 @@ class Customs:
                 yield Fault(line, error.message)
 
     def _check_home(self, record: Record) -> None:
+        if record.place in self._over:
+            return  # what was there is not brought at all
         home = (record.domain, record.place)
         if home not in self._homes:
             self._homes[home] = self._refusal(*home)

@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp.client.client import Client
+from mcp.shared.subscriptions import ResourceUpdated
 
 from commonplace.dialects._dialect import Call
 from commonplace.dialects.creo import creo
@@ -309,4 +310,4 @@ async def test_a_listener_is_told_of_a_change_and_not_of_another_users(listening
         assert waiting.cancelled_caught
         await CreoConversation(mine).remember("my own")
         with anyio.fail_after(15):
-            assert (await anext(told)).uri == SESSION
+            assert await anext(told) == ResourceUpdated(uri=SESSION)

@@ -77,7 +77,7 @@ async def test_those_who_are_here_are_listed(talk: CreoConversation) -> None:
     listed = await talk.call("get_presence")
     assert own in listed["connections"]
     assert (listed["total"], listed["hasMore"]) == (len(listed["connections"]), False)
-    assert await talk.call("get_presence", userId=own["userId"]) == listed
+    assert own in (await talk.call("get_presence", userId=own["userId"]))["connections"]
     assert (await talk.call("get_presence", userId=ABSENT))["connections"] == []
     words = await talk.says("get_presence")
     assert words.startswith(f"接続中のAgentは{listed['total']}件あります\n")

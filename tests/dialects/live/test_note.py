@@ -45,7 +45,7 @@ async def test_a_note_is_told_as_the_reference_shows_it(local: LiveConversation)
         "space_id": space,
         "category": "observation",
         "agent": "cline-dev",
-        "size": 178,
+        "size": 157,
         "timestamp": "2026-01-15T03:00:00Z",
     }
 

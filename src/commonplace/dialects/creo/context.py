@@ -11,7 +11,6 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.creo._creo import INSTRUCTIONS, creo
 from commonplace.dialects.creo.answers import End, atlases_of, flat, instant, quoted, shown
 from commonplace.dialects.creo.session import session_id
-from commonplace.dialects.creo.session import session_id
 from commonplace.domain.access import Permission
 from commonplace.domain.context import Context
 from commonplace.domain.event import CHANGES, Event
