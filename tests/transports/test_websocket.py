@@ -1,7 +1,6 @@
 """The WebSocket: who is let in, what is pushed to whom, and that nothing is lost or doubled."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

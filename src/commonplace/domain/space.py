@@ -173,18 +173,24 @@ _META_KEYS = frozenset(
 )
 
 
+_META_KINDS = {
+    "consolidation_count": int,
+    "total_notes_processed": int,
+    "version": int | str,
+    "last_consolidation": str,
+}
+
+
 def metadata_from(found: Mapping[str, Any]) -> dict[str, Any]:
     """What a space keeps of a `_meta.json` that someone else wrote."""
     kept: dict[str, Any] = {
-        "description": str(found.get("description") or "")[:MAX_DESCRIPTION_CHARS],
+        "description": str(found.get("description") or ""),
         "owner": str(found.get("owner") or ""),
         "foreign": {key: value for key, value in found.items() if key not in _META_KEYS},
     }
-    for key in ("consolidation_count", "total_notes_processed", "version"):
-        if isinstance(found.get(key), int):
+    for key, kind in _META_KINDS.items():
+        if isinstance(found.get(key), kind):
             kept[key] = found[key]
-    if isinstance(found.get("last_consolidation"), str):
-        kept["last_consolidation"] = found["last_consolidation"]
     return kept
 
 

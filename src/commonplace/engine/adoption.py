@@ -90,9 +90,10 @@ class Adoption:
     async def take(
         self, actor: Actor, found: Sequence[Found], ledger: Ledger | None = None, *, only_new: bool = False
     ) -> Adopted:
-        """All of them or none; what cannot be taken in is named. A space comes with its `_meta.json`, before others."""
+        """All of them or none; what cannot be taken in is named. A space comes with its `_meta.json`."""
         chosen = ledger or Ledger()
-        due = await self._store.read(lambda tx: [one for one in found if chosen.is_due(tx, one)])
+        ordered = sorted(found, key=lambda one: not one.is_meta)
+        due = await self._store.read(lambda tx: [one for one in ordered if chosen.is_due(tx, one)])
         understanding = [(one, understood(one)) for one in due]
         files = {one.path: await self._printed(file) for one, file in understanding if isinstance(file, Understood)}
 
@@ -120,7 +121,7 @@ class Adoption:
         self, tx: Transaction, actor: Actor, found: Found, file: Understood | None, adopted: Adopted, *, only_new: bool
     ) -> bool:
         """Whether the file is to be written again, because it is not what it should be."""
-        if found.path == f"{found.space}/{rule.META}":
+        if found.is_meta:
             if only_new and tx.spaces.named(found.space):
                 raise AlreadyExists("space", found.space)
             self._take_meta(tx, actor, found, adopted)
@@ -217,7 +218,7 @@ class Adoption:
         if found.path == rule.TOKENS:
             await self.take(actor, [found])
             return token_entries(found.held.data) is not None
-        if found.path.endswith(f"/{rule.META}"):
+        if found.is_meta:
             return await self._store.write(lambda tx: _keep_foreign(tx, found))
         theirs = understood(found)
         return isinstance(theirs, Understood) and await self._keep_version(actor, theirs)
@@ -225,8 +226,8 @@ class Adoption:
     async def _keep_version(self, actor: Actor, theirs: Understood) -> bool:
         """Their text as a version, and the present one as the version after it."""
         ours = await self._store.read(lambda tx: _file(tx, theirs.place))
-        if ours is None or ours.id is None or not theirs.is_findable or theirs.is_said_by(ours):
-            return not theirs.is_findable or (ours is not None and theirs.is_said_by(ours))
+        if ours is None or ours.id is None or not theirs.is_findable:
+            return not theirs.note.content.strip() or (ours is not None and theirs.is_said_by(ours))
         reference, change = Reference(ours.id), theirs.change_of(ours)
         back = Change(content=ours.content, tags=ours.tags, category=ours.category)
         prints = [await self._embedding.prints(text) for text in (theirs.note.content, ours.content)]

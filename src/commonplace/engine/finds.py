@@ -40,6 +40,10 @@ class Found:
         return self.path.partition("/")[0]
 
     @property
+    def is_meta(self) -> bool:
+        return self.path == f"{self.space}/{rule.META}"
+
+    @property
     def digest(self) -> str:
         return digest(self.held.data)
 
@@ -117,8 +121,10 @@ def digest(data: bytes) -> str:
 
 
 def json_object(data: bytes) -> dict[str, Any] | None:
+    """None for what is none, or could not be written as JSON again."""
     try:
-        found = json.loads(data)
+        found = json.loads(data, parse_constant=lambda _: None)
+        json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

@@ -1,0 +1,169 @@
+"""Looking at what others have written, changed or removed outside, and taking it in."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from commonplace.domain import space as rule
+from commonplace.domain.space import Mirrored
+from commonplace.engine.access import Access
+from commonplace.engine.adoption import Adoption, Ledger
+from commonplace.engine.finds import LARGEST, TOO_LARGE, Found
+from commonplace.ports import Clock, Reading, Store, Transaction
+from commonplace.ports.files import Entry, Files, Held
+
+logger = logging.getLogger(__name__)
+
+_BATCH = 100
+_AT_ONCE = 8
+_PUTTING_BACK = timedelta(minutes=10)
+"""After a whole space was missing: whoever is removing it file by file may not be done yet."""
+
+Known = Mapping[str, Mirrored]
+
+
+class _Seen(Ledger):
+    """Of files that stand where ours stand: one that has changed here too waits for ours to be written over it."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+
+    def is_due(self, tx: Reading, found: Found) -> bool:
+        return tx.spaces.mark_of(found.path) is None and tx.spaces.mirrored(found.path) == self._known.get(found.path)
+
+    def settle(self, tx: Transaction, found: Found) -> None:
+        tx.spaces.know(Mirrored(found.path, found.held.tag, found.digest))
+        tx.spaces.unmark(found.path)
+
+
+class Lookout:
+    """The other half of the mirror. What is as we last saw it is not read."""
+
+    def __init__(self, store: Store, files: Files, access: Access, adoption: Adoption, clock: Clock) -> None:
+        self._store = store
+        self._files = files
+        self._access = access
+        self._adoption = adoption
+        self._clock = clock
+
+    async def look(self) -> int:
+        """How many files were taken in, let go or put back."""
+        known = await self._store.read(_known)  # before the listing: what comes to be known later is not missing in it
+        listed = await self._listed()
+        news = [entry for entry in listed.values() if _differs(entry, known.get(entry.path))]
+        taken = await self._take(await self._store.read(lambda tx: _worth(tx, news, listed)), known)
+        missing = [one for path, one in known.items() if path not in listed]
+        return taken + (await self._miss(missing) if missing else 0)
+
+    async def _listed(self) -> dict[str, Entry]:
+        """Space by space: the backups beside them may be many times as many."""
+        names = [name for name in await self._files.folders() if rule.is_space_id(name)]
+        room = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(name: str) -> list[Entry]:
+            async with room:
+                return await self._files.listed(name)
+
+        folders = await asyncio.gather(*map(one, [*names, rule.TOKENS.partition("/")[0]]))
+        return {entry.path: entry for entries in folders for entry in entries if _is_ours(entry.path)}
+
+    # What is there
+
+    async def _take(self, news: Sequence[Entry], known: Known) -> int:
+        actor, taken = (await self._access.local_owner()).through("live.files", "files"), 0
+        for begin in range(0, len(news), _BATCH):
+            found = await self._read(news[begin : begin + _BATCH])
+            new = [one for one in found if one.digest != getattr(known.get(one.path), "digest", "")]
+            adopted = await self._adoption.take(actor, new, _Seen(known))
+            for line in adopted.left:
+                logger.warning("spaces: %s", line)
+            again = {one.path for one in found} - {one.path for one in new}
+            await self._store.write(lambda tx, some=found, same=again: _touch(tx, known, some, same))
+            taken += len(new)
+        return taken
+
+    async def _read(self, entries: Sequence[Entry]) -> list[Found]:
+        room = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(entry: Entry) -> Found | None:
+            if entry.size > LARGEST:
+                logger.warning("spaces: %s: %s", entry.path, TOO_LARGE)
+                return Found(entry.path, Held(b"", entry.tag, entry.modified))
+            async with room:
+                held = await self._files.read(entry.path)
+            return Found(entry.path, held) if held else None
+
+        return [found for found in await asyncio.gather(*map(one, entries)) if found]
+
+    # What is not
+
+    async def _miss(self, missing: Sequence[Mirrored]) -> int:
+        """One by one they were removed; where a whole space is missing, it is put back.
+
+        Looked at twice: an editor that saves may take a file away for a moment, and a folder is not removed in one go.
+        """
+        listed = await self._listed()
+        gone = [one for one in missing if one.path not in listed]
+        names = {one.path.partition("/")[0] for one in gone}
+        lost = await self._store.write(lambda tx: self._lost(tx, names, listed))
+        back = [one for one in gone if one.path.partition("/")[0] in lost]
+        await self._store.write(lambda tx: _put_back(tx, back))
+        actor = (await self._access.local_owner()).through("live.files", "files")
+        await self._adoption.let_go(actor, [one for one in gone if one not in back])
+        return len(gone)
+
+    def _lost(self, tx: Transaction, names: Iterable[str], listed: Container[str]) -> set[str]:
+        """Spaces that are missing as such, or were a while ago."""
+        now, lost = self._clock.now(), set()
+        for name in names:
+            lease = f"{rule.META}:{name}"
+            if f"{name}/{rule.META}" not in listed:
+                tx.lease(lease, lease, now, now + _PUTTING_BACK)
+                lost.add(name)
+            elif not tx.lease(lease, "", now, now):
+                lost.add(name)
+        return lost
+
+
+def _known(tx: Reading) -> dict[str, Mirrored]:
+    """What we expect to find. What is to be written is another's affair."""
+    marked = {one.path for one in tx.spaces.unmirrored(-1)}
+    return {one.path: one for one in tx.spaces.all_mirrored() if one.path not in marked}
+
+
+def _worth(tx: Reading, news: Iterable[Entry], listed: Container[str]) -> list[Entry]:
+    """Those that belong to a space: without its `_meta.json` a folder is none, or not yet."""
+    names = {entry.path.partition("/")[0] for entry in news}
+    homes = {name for name in names if f"{name}/{rule.META}" in listed or tx.spaces.named(name)}
+    return [
+        entry
+        for entry in news
+        if (entry.path == rule.TOKENS or entry.path.partition("/")[0] in homes) and not tx.spaces.mark_of(entry.path)
+    ]
+
+
+def _is_ours(path: str) -> bool:
+    name, _, rest = path.partition("/")
+    of_space = rule.is_space_id(name) and (rest in (rule.META, *rule.KEPT) or rule.file_place(path) is not None)
+    return of_space or path == rule.TOKENS
+
+
+def _differs(entry: Entry, known: Mirrored | None) -> bool:
+    return known is None or known.tag != entry.tag
+
+
+def _touch(tx: Transaction, known: Known, found: Iterable[Found], same: Container[str]) -> None:
+    """What was only written again, as it was, has another tag now."""
+    for one in found:
+        if one.path in same and tx.spaces.mirrored(one.path) == known.get(one.path):
+            tx.spaces.know(Mirrored(one.path, one.held.tag, one.digest))
+
+
+def _put_back(tx: Transaction, lost: Iterable[Mirrored]) -> None:
+    for one in lost:
+        if tx.spaces.mirrored(one.path) == one:
+            tx.spaces.unknow(one.path)
+            tx.spaces.mark(one.path)
