@@ -94,42 +94,50 @@ class Adoption:
         chosen = ledger or Ledger()
         ordered = sorted(found, key=lambda one: not one.is_meta)
         due = await self._store.read(lambda tx: [one for one in ordered if chosen.is_due(tx, one)])
-        understanding = [(one, understood(one)) for one in due]
-        files = {one.path: await self._printed(file) for one, file in understanding if isinstance(file, Understood)}
+        files = {one.path: await self._printed(understood(one)) for one in due}
 
         def work(tx: Transaction) -> Adopted:
             adopted = Adopted()  # made here, because work may be done over
             for one in due:
                 if chosen.is_due(tx, one):
-                    again = self._take(tx, actor, one, files.get(one.path), adopted, only_new=only_new)
-                    chosen.settle(tx, one)
-                    if again:
-                        tx.spaces.mark(one.path)
+                    self._take(tx, actor, one, files[one.path], adopted, chosen, only_new=only_new)
             return adopted
 
-        adopted = await self._store.write(work)
-        adopted.left[:0] = [reason for _, reason in understanding if isinstance(reason, str)]
-        return adopted
+        return await self._store.write(work)
 
-    async def _printed(self, file: Understood) -> Understood:
+    async def _printed(self, file: Understood | str | None) -> Understood | str | None:
         """With what a search finds it by, unless just this text is here already."""
-        if not file.is_findable or await self._store.read(lambda tx: _is_known(tx, file)):
+        if not isinstance(file, Understood) or not file.is_findable:
+            return file
+        if await self._store.read(lambda tx: _is_known(tx, file)):
             return file
         return replace(file, prints=await self._embedding.prints(file.note.content))
 
     def _take(
-        self, tx: Transaction, actor: Actor, found: Found, file: Understood | None, adopted: Adopted, *, only_new: bool
-    ) -> bool:
-        """Whether the file is to be written again, because it is not what it should be."""
-        if found.is_meta:
-            if only_new and tx.spaces.named(found.space):
-                raise AlreadyExists("space", found.space)
+        self,
+        tx: Transaction,
+        actor: Actor,
+        found: Found,
+        file: Understood | str | None,
+        adopted: Adopted,
+        ledger: Ledger,
+        *,
+        only_new: bool,
+    ) -> None:
+        """What has to be left is not settled: it is still theirs, and not to be written over unseen."""
+        if only_new and found.is_meta and tx.spaces.named(found.space):
+            raise AlreadyExists("space", found.space)
+        left = len(adopted.left)
+        if isinstance(file, str):
+            adopted.left.append(file)
+        elif file:
+            self._take_file(tx, actor, file, adopted)
+        elif found.is_meta:
             self._take_meta(tx, actor, found, adopted)
         elif found.path == rule.TOKENS:
             self._take_tokens(tx, found, adopted)
-        elif file:
-            return self._take_file(tx, actor, file, adopted)
-        return False
+        if len(adopted.left) == left:
+            ledger.settle(tx, found)
 
     def _take_meta(self, tx: Transaction, actor: Actor, found: Found, adopted: Adopted) -> None:
         name, told = found.space, json_object(found.held.data)
@@ -156,25 +164,22 @@ class Adoption:
         if unclear:
             adopted.left.append(f"{found.path}: what {unclear} of its tokens allow is not clear")
 
-    def _take_file(self, tx: Transaction, actor: Actor, file: Understood, adopted: Adopted) -> bool:
+    def _take_file(self, tx: Transaction, actor: Actor, file: Understood, adopted: Adopted) -> None:
         space = tx.spaces.named(file.place.space)
+        known = tx.spaces.file(space.number, file.place.kind, file.place.name) if space else None
         if space is None:
             adopted.left.append(f"{file.found.path}: its space has no {rule.META}")
-            return False
-        known = tx.spaces.file(space.number, file.place.kind, file.place.name)
-        if known and file.is_said_by(known):
-            return False
-        if known and known.memory is not None and not file.is_findable:
-            adopted.left.append(f"{file.found.path}: it was emptied; what it said is written again")
-            return True
-        if known:
-            self._change(tx, actor, space, known, file)
-            adopted.changed += 1
-        else:
+        elif known is None:
             self._add(tx, actor, space, file)
             adopted.notes += file.place.kind is FileKind.NOTE
             adopted.files += file.place.kind is not FileKind.NOTE
-        return False
+        elif known.memory is not None and not file.is_findable:
+            adopted.left.append(f"{file.found.path}: it was emptied; what it said stays")
+            tx.spaces.unknow(file.found.path)
+            tx.spaces.mark(file.found.path)
+        elif not file.is_said_by(known):
+            self._change(tx, actor, space, known, file)
+            adopted.changed += 1
 
     def _add(self, tx: Transaction, actor: Actor, space: Collection, file: Understood) -> None:
         memory, at = None, file.note.at

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 
 from commonplace.domain import space as rule
 from commonplace.domain.space import Mirrored
@@ -13,7 +14,7 @@ from commonplace.engine.access import Access
 from commonplace.engine.adoption import Adoption, Ledger
 from commonplace.engine.finds import LARGEST, TOO_LARGE, Found
 from commonplace.ports import Clock, Reading, Store, Transaction
-from commonplace.ports.files import Entry, Files, Held
+from commonplace.ports.files import Entry, Files
 
 logger = logging.getLogger(__name__)
 
@@ -48,12 +49,14 @@ class Lookout:
         self._access = access
         self._adoption = adoption
         self._clock = clock
+        self._tried: dict[str, str] = {}
+        """The tags of files that could not be taken in: they are not read again as long as they stay the same."""
 
     async def look(self) -> int:
         """How many files were taken in, let go or put back."""
         known = await self._store.read(_known)  # before the listing: what comes to be known later is not missing in it
         listed = await self._listed()
-        news = [entry for entry in listed.values() if _differs(entry, known.get(entry.path))]
+        news = [entry for entry in listed.values() if self._is_new(entry, known.get(entry.path))]
         taken = await self._take(await self._store.read(lambda tx: _worth(tx, news, listed)), known)
         missing = [one for path, one in known.items() if path not in listed]
         return taken + (await self._miss(missing) if missing else 0)
@@ -72,16 +75,26 @@ class Lookout:
 
     # What is there
 
+    def _is_new(self, entry: Entry, known: Mirrored | None) -> bool:
+        if entry.tag in (known.tag if known else None, self._tried.get(entry.path)):
+            return False
+        if entry.size > LARGEST:
+            logger.warning("spaces: %s: %s", entry.path, TOO_LARGE)
+            self._tried[entry.path] = entry.tag
+        return entry.size <= LARGEST
+
     async def _take(self, news: Sequence[Entry], known: Known) -> int:
         actor, taken = (await self._access.local_owner()).through("live.files", "files"), 0
         for begin in range(0, len(news), _BATCH):
             found = await self._read(news[begin : begin + _BATCH])
-            new = [one for one in found if one.digest != getattr(known.get(one.path), "digest", "")]
+            same = [one for one in found if one.digest == getattr(known.get(one.path), "digest", "")]
+            new = [one for one in found if one not in same]
             adopted = await self._adoption.take(actor, new, _Seen(known))
             for line in adopted.left:
                 logger.warning("spaces: %s", line)
-            again = {one.path for one in found} - {one.path for one in new}
-            await self._store.write(lambda tx, some=found, same=again: _touch(tx, known, some, same))
+            self._tried |= {one.path: one.held.tag for one in new}
+            if same:
+                await self._store.write(partial(_touch, known, same))
             taken += len(new)
         return taken
 
@@ -89,9 +102,6 @@ class Lookout:
         room = asyncio.Semaphore(_AT_ONCE)
 
         async def one(entry: Entry) -> Found | None:
-            if entry.size > LARGEST:
-                logger.warning("spaces: %s: %s", entry.path, TOO_LARGE)
-                return Found(entry.path, Held(b"", entry.tag, entry.modified))
             async with room:
                 held = await self._files.read(entry.path)
             return Found(entry.path, held) if held else None
@@ -151,14 +161,10 @@ def _is_ours(path: str) -> bool:
     return of_space or path == rule.TOKENS
 
 
-def _differs(entry: Entry, known: Mirrored | None) -> bool:
-    return known is None or known.tag != entry.tag
-
-
-def _touch(tx: Transaction, known: Known, found: Iterable[Found], same: Container[str]) -> None:
+def _touch(known: Known, same: Iterable[Found], tx: Transaction) -> None:
     """What was only written again, as it was, has another tag now."""
-    for one in found:
-        if one.path in same and tx.spaces.mirrored(one.path) == known.get(one.path):
+    for one in same:
+        if tx.spaces.mirrored(one.path) == known.get(one.path):
             tx.spaces.know(Mirrored(one.path, one.held.tag, one.digest))
 
 

@@ -3,36 +3,73 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import secrets
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 from commonplace.domain import space as rule
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection
-from commonplace.domain.errors import AlreadyExists, CommonplaceError, Conflict, FilesFailed
+from commonplace.domain.errors import AlreadyExists, CommonplaceError, Conflict, FilesFailed, StoreFailed
 from commonplace.domain.front_matter import NoteText, written
-from commonplace.domain.space import FileKind, Mirrored, SpaceFile
+from commonplace.domain.space import FileKind, Mirrored, SpaceFile, Unmirrored
 from commonplace.engine.access import Access
-from commonplace.engine.adoption import Adoption, Found
+from commonplace.engine.adoption import Adoption
+from commonplace.engine.finds import Found, digest, token_entries
+from commonplace.engine.leases import held
+from commonplace.engine.lookout import Lookout
 from commonplace.engine.tokens import registry
 from commonplace.ports import Clock, Reading, Store, Transaction
-from commonplace.ports.files import NOTHING, Entry, Files
+from commonplace.ports.files import NOTHING, Files
 
 logger = logging.getLogger(__name__)
 
-_BATCH = 200
+_BATCH = 100
+_BATCH_BYTES = 8 * 1024 * 1024
 _AT_ONCE = 8
-_LEASE = timedelta(seconds=60)
+_LEASE = timedelta(seconds=30)
 _NAME = "mirror"
+_PLACE = "mirror"
+"""Under this key the store says which place its knowledge of the outside is of."""
 LOOK_AGAIN = timedelta(seconds=60)
-"""Between two looks at what others have changed outside."""
+"""Between two looks at what others have changed outside, whichever process looks."""
 
-Settled = tuple[str, int, Mirrored | None]
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A path, what should stand there, and what we know of what does."""
+
+    mark: Unmirrored
+    wanted: bytes | None
+    known: Mirrored | None
+    dissolved: bool
+    """Whether the space is gone, and everything in it is to go."""
+
+    @property
+    def path(self) -> str:
+        return self.mark.path
+
+    def is_ours(self, data: bytes) -> bool:
+        """Whether we have written this, or have begun to and were killed."""
+        found = digest(data)
+        return found in self.mark.begun.split() or (self.known is not None and self.known.digest == found)
+
+
+@dataclass(slots=True)
+class _Round:
+    """How a round of writing goes."""
+
+    settled: int = 0
+    failures: list[CommonplaceError] = field(default_factory=list)
+
+    @property
+    def is_hopeless(self) -> bool:
+        return sum(isinstance(one, FilesFailed) for one in self.failures) >= _AT_ONCE
 
 
 class Mirror:
@@ -51,8 +88,9 @@ class Mirror:
         self._adoption = adoption
         self._clock = clock
         self._bell = bell
-        self._holder = secrets.token_hex(8)
+        self._turn = asyncio.Lock()
         self._looked_at: datetime | None = None
+        self._lookout = Lookout(store, files, access, adoption, clock) if files else None
         self.trouble = ""
         """Why the files do not follow; empty while they do."""
 
@@ -80,130 +118,159 @@ class Mirror:
             return
         try:
             await self.push()
-            now = self._clock.now()
-            if self._looked_at is None or now - self._looked_at >= LOOK_AGAIN:
-                self._looked_at = now
+            if await self._may_look():
                 await self.pull()
                 await self.push()
-        except FilesFailed as failure:
+        except StoreFailed:
+            raise
+        except CommonplaceError as failure:
             self._failed(failure)
+
+    async def _may_look(self) -> bool:
+        now, term = self._clock.now(), LOOK_AGAIN
+        if self._looked_at is not None and now - self._looked_at < term:
+            return False
+        self._looked_at = now
+        me = secrets.token_hex(8)
+        return await self._store.write(lambda tx: tx.lease("lookout", me, now, now + term))
 
     # Out
 
     async def push(self) -> int:
         """Bring the files up to the store, as far as they can be reached; how many were settled."""
-        if self._files is None or not self._store.writable or not await self.waiting():
+        files = self._files
+        if files is None or not self._store.writable:
             return 0
-        if not await self._lease():
-            return 0  # another process is at it
-        settled = 0
-        try:
-            while batch := await self._store.read(lambda tx: tx.spaces.unmirrored(_BATCH)):
-                done = await self._written(self._files, batch)
-                settled += len(done)
-                await self._store.write(partial(_settle, done))
-                if len(done) < len(batch) or not await self._lease():
-                    break
-        finally:
-            await self._release()
-        return settled
+        async with self._turn:
+            await self._arrive(files)
+            if not await self.waiting():
+                self.trouble = ""
+                return 0
+            async with held(self._store, self._clock, _NAME, _LEASE) as alone:
+                return await self._pushed(files) if alone else 0
 
-    async def _written(self, files: Files, batch: Sequence[tuple[str, int]]) -> list[Settled]:
-        """Those of a batch that stand outside as they should, several at a time."""
-        room = asyncio.Semaphore(_AT_ONCE)
+    async def _arrive(self, files: Files) -> None:
+        """At another place, or after the store went back in time, nothing is known of what stands there."""
 
-        async def one(path: str, change: int) -> Settled | FilesFailed:
-            async with room:
-                try:
-                    return path, change, await self._write(files, path)
-                except FilesFailed as failure:
-                    return failure
+        def place(tx: Reading) -> str:
+            return f"{files.location} {tx.meta('history') or ''}"
 
-        results = await asyncio.gather(*(one(path, change) for path, change in batch))
-        done = [result for result in results if not isinstance(result, FilesFailed)]
-        failure = next((result for result in results if isinstance(result, FilesFailed)), None)
-        if failure:
-            self._failed(failure)
+        def arrive(tx: Transaction) -> None:
+            if tx.meta(_PLACE) != place(tx):
+                tx.spaces.unknow_all()
+                tx.spaces.mark_all((rule.META, *rule.KEPT))
+                if registry(tx)["tokens"]:
+                    tx.spaces.mark(rule.TOKENS)
+                tx.set_meta(_PLACE, place(tx))
+
+        if await self._store.read(lambda tx: tx.meta(_PLACE) != place(tx)):
+            await self._store.write(arrive)
+
+    async def _pushed(self, files: Files) -> int:
+        going, after = _Round(), ""
+        while batch := await self._store.write(partial(_begun, after)):
+            done = await self._written(files, batch, going)
+            await self._store.write(partial(_settle, done))
+            going.settled += len(done)
+            after = batch[-1].path
+            if going.is_hopeless:
+                break
+        if going.failures:
+            self._failed(going.failures[0])
         else:
             self.trouble = ""
+        return going.settled
+
+    async def _written(self, files: Files, batch: Sequence[_Job], going: _Round) -> list[tuple[_Job, Mirrored | None]]:
+        """Those of a batch that stand outside as they should, several at a time. One that cannot holds up no other."""
+        room = asyncio.Semaphore(_AT_ONCE)
+        done: list[tuple[_Job, Mirrored | None]] = []
+
+        async def one(job: _Job) -> None:
+            async with room:
+                if going.is_hopeless:
+                    return
+                try:
+                    done.append((job, await self._write(files, job)))
+                except StoreFailed:
+                    raise
+                except (AlreadyExists, Conflict):
+                    logger.info("spaces: %s was changed meanwhile, and is left for the next round", job.path)
+                except CommonplaceError as failure:
+                    going.failures.append(failure)
+
+        await asyncio.gather(*map(one, batch))
         return done
 
-    def _failed(self, failure: FilesFailed) -> None:
+    def _failed(self, failure: CommonplaceError) -> None:
         if failure.message != self.trouble:  # once, not at every try
             logger.warning("spaces: %s", failure)
         self.trouble = failure.message
 
-    async def _write(self, files: Files, path: str) -> Mirrored | None:
+    async def _write(self, files: Files, job: _Job) -> Mirrored | None:
         """Make one file what it should be."""
-        wanted, known = await self._store.read(lambda tx: (desired(tx, path), tx.spaces.mirrored(path)))
-        if wanted is None:
-            await files.remove(path)
+        if job.wanted is None:
+            await self._remove(files, job)
             return None
-        digest = _digest(wanted)
-        if known and known.digest == digest:
+        known, wanted = job.known, job.wanted
+        if known and known.digest == digest(wanted):
             return known
+        if job.path == rule.TOKENS:
+            return await self._write_registry(files, job)
         try:
-            tag = await files.write(path, wanted, over=known.tag if known else NOTHING)
+            tag = await files.write(job.path, wanted, over=known.tag if known else NOTHING)
         except (AlreadyExists, Conflict):
-            tag = await self._write_over(files, path, wanted)
-        return Mirrored(path, tag, digest)
+            tag = await self._write_over(files, job, wanted)
+        return Mirrored(job.path, tag, digest(wanted))
 
-    async def _write_over(self, files: Files, path: str, wanted: bytes) -> str:
-        """Someone else has written there: what he wrote is kept as a version of ours."""
-        found = await files.read(path)
+    async def _write_over(self, files: Files, job: _Job, wanted: bytes) -> str:
+        """Something else is there. Where it is not ours, it is kept: as a version, or else beside."""
+        found = await files.read(job.path)
         if found is None:
-            return await files.write(path, wanted)
-        if found.data != wanted:
-            await self._adoption.keep_beside(await self._actor(), Found(path, found))
-            return await files.write(path, wanted, over=found.tag)
-        return found.tag
+            return await files.write(job.path, wanted, over=NOTHING)
+        if found.data == wanted:
+            return found.tag
+        if await self._store.read(lambda tx: desired(tx, job.path)) != wanted:
+            raise Conflict("file", job.path)  # it is we who have changed it since
+        if not job.is_ours(found.data) and not await self._kept(Found(job.path, found)):
+            await files.write(f"{job.path}.{digest(found.data)[:8]}", found.data)
+        return await files.write(job.path, wanted, over=found.tag)
+
+    async def _write_registry(self, files: Files, job: _Job) -> Mirrored:
+        """What others say of tokens that we do not know, or beside what we know, stays."""
+        found = await files.read(job.path)
+        if found and not job.is_ours(found.data):
+            await self._kept(Found(job.path, found))
+        ours = await self._store.read(registry)
+        data = as_json(merged(ours, token_entries(found.data) or [] if found else []))
+        if found and found.data == data:
+            return Mirrored(job.path, found.tag, digest(job.wanted or b""))
+        tag = await files.write(job.path, data, over=found.tag if found else NOTHING)
+        # Known by what we would write ourselves, so that nothing is written again before that changes.
+        return Mirrored(job.path, tag, digest(as_json(ours)))
+
+    async def _remove(self, files: Files, job: _Job) -> None:
+        """What someone else has changed there meanwhile is not removed: it comes in at the next look."""
+        found = await files.read(job.path)
+        if found and (job.dissolved or job.is_ours(found.data)):
+            await files.remove(job.path)
+
+    async def _kept(self, found: Found) -> bool:
+        return await self._adoption.keep_beside(await self._actor(), found)
 
     # In
 
     async def pull(self) -> int:
         """Take in what others have written, changed or removed outside; how many files that were."""
-        if self._files is None or not await self._lease():
+        if self._files is None or self._lookout is None:
             return 0
-        try:
-            listed = {entry.path: entry for entry in await self._files.listed() if _is_ours(entry.path)}
-            known, marked = await self._store.read(_known)
-            news = [e for e in listed.values() if e.path not in marked and _differs(e, known.get(e.path))]
-            await self._take(self._files, news, known)
-            gone = [path for path in known if path not in listed and path not in marked]
-            await self._let_go(gone, listed.keys())
-            return len(news) + len(gone)
-        finally:
-            await self._release()
-
-    async def _take(self, files: Files, news: Sequence[Entry], known: dict[str, Mirrored]) -> None:
-        for begin in range(0, len(news), _BATCH):
-            some = news[begin : begin + _BATCH]
-            held = [(entry.path, await files.read(entry.path)) for entry in some]
-            found = [Found(path, one) for path, one in held if one is not None]
-            new = [one for one in found if _digest(one.held.data) != getattr(known.get(one.path), "digest", "")]
-            adopted = await self._adoption.take(await self._actor(), new)
-            for line in adopted.left:
-                logger.warning("spaces: not taken in: %s", line)
-            seen = [Mirrored(one.path, one.held.tag, _digest(one.held.data)) for one in found]
-            await self._store.write(partial(_know, seen))
-
-    async def _let_go(self, gone: Sequence[str], listed: Container[str]) -> None:
-        """What one by one is missing was removed; where a whole space is missing, it is put back."""
-        present = {path for path in gone if _meta_of(path) in listed}
-        await self._adoption.let_go(await self._actor(), sorted(present))
-        lost = [path for path in gone if path not in present or rule.file_place(path) is None]
-        await self._store.write(partial(_forget, gone, lost))
+        async with self._turn:
+            await self._arrive(self._files)
+            async with held(self._store, self._clock, _NAME, _LEASE) as alone:
+                return await self._lookout.look() if alone else 0
 
     async def _actor(self) -> Actor:
         return (await self._access.local_owner()).through("live.files", "files")
-
-    async def _lease(self) -> bool:
-        now = self._clock.now()
-        return await self._store.write(lambda tx: tx.lease(_NAME, self._holder, now, now + _LEASE))
-
-    async def _release(self) -> None:
-        now = self._clock.now()
-        await self._store.write(lambda tx: tx.lease(_NAME, self._holder, now, now))
 
 
 def desired(tx: Reading, path: str) -> bytes | None:
@@ -230,49 +297,45 @@ def shown(space: Collection, file: SpaceFile) -> bytes:
     return file.content.encode()
 
 
+def merged(ours: dict[str, Any], theirs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """A registry of tokens with what others keep in theirs."""
+    entries = {one["hash"]: one for one in ours["tokens"]}
+    beside = {str(one.get("hash")): one for one in theirs}
+    known = [{**beside.get(hashed, {}), **_told(one)} for hashed, one in entries.items()]
+    return {**ours, "tokens": known + [one for hashed, one in beside.items() if hashed not in entries]}
+
+
+def _told(entry: dict[str, Any]) -> dict[str, Any]:
+    """When a token was last used is not kept here; who does keep it knows better."""
+    return {key: value for key, value in entry.items() if key != "last_used_at" or value is not None}
+
+
 def as_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=2).encode()
 
 
-def _is_ours(path: str) -> bool:
-    name, _, rest = path.partition("/")
-    of_space = rule.is_space_id(name) and (rest in (rule.META, *rule.KEPT) or rule.file_place(path) is not None)
-    return of_space or path == rule.TOKENS
+def _begun(after: str, tx: Transaction) -> list[_Job]:
+    """The next that are to be written. What is begun is noted first, so that after a kill it is known as ours."""
+    batch: list[_Job] = []
+    size = 0
+    for mark in tx.spaces.unmirrored(_BATCH, after):
+        wanted = desired(tx, mark.path)
+        size += len(wanted or b"")
+        if batch and size > _BATCH_BYTES:
+            break
+        if wanted is not None:
+            tx.spaces.begin(mark.path, digest(wanted))
+        batch.append(_Job(mark, wanted, tx.spaces.mirrored(mark.path), _is_dissolved(tx, mark.path)))
+    return batch
 
 
-def _meta_of(path: str) -> str:
-    return f"{path.partition('/')[0]}/{rule.META}"
+def _is_dissolved(tx: Reading, path: str) -> bool:
+    return path != rule.TOKENS and tx.spaces.named(path.partition("/")[0]) is None
 
 
-def _differs(entry: Entry, known: Mirrored | None) -> bool:
-    return known is None or known.tag != entry.tag
-
-
-def _known(tx: Reading) -> tuple[dict[str, Mirrored], set[str]]:
-    marked = {path for path, _ in tx.spaces.unmirrored(-1)}
-    return {one.path: one for one in tx.spaces.all_mirrored()}, marked
-
-
-def _settle(done: Sequence[Settled], tx: Transaction) -> None:
-    for path, change, now in done:
-        tx.spaces.settle(path, change, now)
-
-
-def _know(seen: Sequence[Mirrored], tx: Transaction) -> None:
-    """Files that were just read; what taking them in has changed differs from them and is written out again."""
-    for one in seen:
-        tx.spaces.know(one)
-        wanted = desired(tx, one.path)
-        if wanted is not None and _digest(wanted) == one.digest:
-            tx.spaces.unmark(one.path)
-
-
-def _forget(gone: Sequence[str], lost: Sequence[str], tx: Transaction) -> None:
-    for path in gone:
-        tx.spaces.unknow(path)
-    for path in lost:
-        tx.spaces.mark(path)
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _settle(done: Sequence[tuple[_Job, Mirrored | None]], tx: Transaction) -> None:
+    for job, now in done:
+        tx.spaces.settle(job.path, job.mark.change, now)
+        place = rule.file_place(job.path)
+        if place and job.wanted is not None:
+            tx.spaces.weigh(place, len(job.wanted))

@@ -21,12 +21,13 @@ from commonplace.domain.errors import CommonplaceError, Forbidden, StoreFailed, 
 from commonplace.domain.identifiers import UserId
 from commonplace.domain.presence import Presence, Status, connection_of
 from commonplace.engine import Engine
-from commonplace.engine.events import PAUSE
 from commonplace.engine.watches import News, Stretch
 from commonplace.transports.subscriptions import audience_key
 
 logger = logging.getLogger(__name__)
 
+PAUSE = 0.15
+"""Seconds between two looks: a change is pushed within about twice this time, whichever process made it."""
 MOST_LINES = 500
 ROOM = 1000
 """Messages that may wait for a client."""

@@ -20,11 +20,10 @@ from commonplace.dialects.creo import creo
 from commonplace.domain.access import Actor, Permission, require, require_whole
 from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, StoreFailed
 from commonplace.engine import Engine
-from commonplace.engine.events import PAUSE
 from commonplace.settings import Settings
 from commonplace.transports.limits import Limits
 from commonplace.transports.mcp import ACTOR
-from commonplace.transports.switchboard import BATCH, MOST_LINES, TRY_AGAIN_LATER, Line, Switchboard, change
+from commonplace.transports.switchboard import BATCH, MOST_LINES, PAUSE, TRY_AGAIN_LATER, Line, Switchboard, change
 
 logger = logging.getLogger(__name__)
 
