@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -20,6 +20,7 @@ from commonplace.domain.identifiers import UserId
 from commonplace.domain.space import FileKind, SpaceFile
 from commonplace.engine.bank import Bank, Printed, versions
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.leases import held
 from commonplace.engine.memories import Memories
 from commonplace.engine.spaces import entered
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
@@ -29,7 +30,6 @@ BUILT_IN = "built-in"
 """What stands for the model where none is asked."""
 LEASE = timedelta(seconds=30)
 """After a process was killed in the middle, another may begin within this time."""
-_RENEWED = LEASE / 3
 _TRIES = 2
 _STEPS = 4
 
@@ -131,27 +131,10 @@ class Consolidation:
 
     @asynccontextmanager
     async def _alone(self, space: Collection) -> AsyncIterator[None]:
-        name, holder = f"consolidation:{space.number}", secrets.token_hex(8)
-
-        async def hold(until: timedelta) -> bool:
-            now = self._clock.now()
-            return await self._store.write(lambda tx: tx.lease(name, holder, now, now + until))
-
-        async def keep_holding() -> None:
-            while True:
-                await asyncio.sleep(_RENEWED.total_seconds())
-                await hold(LEASE)
-
-        if not await hold(LEASE):
-            raise Busy("the consolidation", space.name)
-        renewing = asyncio.create_task(keep_holding())
-        try:
+        async with held(self._store, self._clock, f"consolidation:{space.number}", LEASE) as alone:
+            if not alone:
+                raise Busy("the consolidation", space.name)
             yield
-        finally:
-            renewing.cancel()
-            with suppress(asyncio.CancelledError):
-                await renewing
-            await hold(timedelta(0))
 
     # Deciding
 
@@ -221,11 +204,11 @@ class Consolidation:
             self._bank.put_synthesis_in(tx, actor, space, plan.synthesis, left)
         tx.collections.describe(replace(space, metadata=_counted(space, len(used), now)))
         tx.spaces.mark(f"{space.name}/{rule.META}")
-        numbers = [file.memory for file in used if file.memory is not None]
-        read = tx.memories(numbers, self._memories.everything_in(space.number))
-        if len(read) < len(numbers):  # someone else has worked them in, or taken one away
+        read = {file.memory: file.version for file in used if file.memory is not None}
+        there = tx.memories(list(read), self._memories.everything_in(space.number))
+        if {memory.number: memory.version for memory in there} != read:  # someone has changed one, or worked it in
             raise Conflict("note", space.name)
-        for memory in read:
+        for memory in there:
             self._memories.erase_in(tx, memory, actor.author, now)
         for file in used:
             if file.memory is None:

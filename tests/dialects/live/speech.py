@@ -9,7 +9,9 @@ from pathlib import Path
 from tarfile import open as open_tar
 from typing import Any
 
+import httpx2
 from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from commonplace.dialects.live import live
@@ -18,6 +20,7 @@ from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports.mcp import DialectServer
 from tests.dialects.conversation import Connection, text_of, unique
+from tests.serving import Era, Served
 
 LIVE = "/live/mcp"
 DONE = {"ok", "created", "deleted", "degraded"}
@@ -121,6 +124,16 @@ def on_disk(folder: Path) -> dict[str, bytes]:
     """What lies in a folder, by path, but for what the program keeps there for itself."""
     found = [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".commonplace")]
     return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+
+
+@asynccontextmanager
+async def over_the_net(server: Served, key: str = "", era: Era = "legacy", **client: Any) -> AsyncIterator[LiveConversation]:
+    """A conversation over HTTP with whatever key, or without any."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=60) as web,
+        Client(streamable_http_client(server.url(LIVE), http_client=web), mode=era, **client) as connected,
+    ):
+        yield LiveConversation(connected)
 
 
 @asynccontextmanager

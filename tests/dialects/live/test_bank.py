@@ -23,9 +23,9 @@ from commonplace.storage.files import Connection, files_at
 from commonplace.storage.sqlite.store import SqliteStore
 from tests.dialects.conversation import unique
 from tests.dialects.live.reference import CATEGORIES
-from tests.dialects.live.speech import LIVE, LiveConversation, on_disk, spoken_to, spoken_to_as
+from tests.dialects.live.speech import LiveConversation, on_disk, over_the_net, spoken_to, spoken_to_as
 from tests.fakes import Clock, Embedder
-from tests.serving import Served, over_http
+from tests.serving import OWNER_KEY, Served
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
@@ -349,11 +349,9 @@ async def test_the_model_of_the_client_is_asked_where_it_lends_it(engine: Engine
 
 @behaviour("live.bank_consolidate.sampling")
 async def test_the_model_of_the_client_is_asked_over_http_too(listening: Served) -> None:
-    async with over_http(listening, path=LIVE) as plain:
-        space = await LiveConversation(plain).space()
-        await LiveConversation(plain).note(space)
-    async with over_http(listening, path=LIVE, sampling_callback=_lent) as client:
-        talk = LiveConversation(client)
+    async with over_the_net(listening, OWNER_KEY, sampling_callback=_lent) as talk:
+        space = await talk.space()
+        await talk.note(space)
         assert (await talk.call("bank_consolidate", space_id=space))["notes_processed"] == 1
         (file,) = (await talk.call("bank_read_all", space_id=space))["files"]
         assert file["content"] == "# by the client's model\n"

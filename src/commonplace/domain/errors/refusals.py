@@ -1,24 +1,9 @@
-"""Everything that can go wrong, as one tree. An error carries facts; dialects and transports phrase it, once."""
+"""What a caller asked for and does not get: his own doing, or another's."""
 
 from dataclasses import dataclass
 from typing import Any
 
-
-class CommonplaceError(Exception):
-    """The root: every refusal and failure a caller may be told about."""
-
-    def __str__(self) -> str:
-        return self.message
-
-    @property
-    def message(self) -> str:
-        """What happened, in one sentence."""
-        return type(self).__name__
-
-    @property
-    def remedy(self) -> str:
-        """What the caller can do about it; empty where there is nothing to do."""
-        return ""
+from commonplace.domain.errors.root import CommonplaceError
 
 
 @dataclass(eq=False)
@@ -195,162 +180,6 @@ class Circular(CommonplaceError):
 
 
 @dataclass(eq=False)
-class ChainBroken(CommonplaceError):
-    """The tamper-evident chain does not add up at a block."""
-
-    index: int
-    reason: str
-
-    @property
-    def message(self) -> str:
-        return f"block {self.index}: {self.reason}"
-
-
-@dataclass(eq=False)
-class EmbeddingFailed(CommonplaceError):
-    """The active embedder could not turn text into vectors."""
-
-    embedder: str
-    reason: str
-
-    @property
-    def message(self) -> str:
-        return f"embedder {self.embedder} failed: {self.reason}"
-
-
-@dataclass(eq=False)
-class StoreFailed(CommonplaceError):
-    """The store could not do its work; what was acknowledged before is safe."""
-
-    path: str
-    reason: str
-
-    @property
-    def message(self) -> str:
-        return f"the store at {self.path} failed: {self.reason}"
-
-    @property
-    def remedy(self) -> str:
-        return "see the server's log; nothing acknowledged was lost"
-
-
-@dataclass(eq=False)
-class StoreFull(StoreFailed):
-    """No space is left for a write."""
-
-    @property
-    def remedy(self) -> str:
-        return "free some space on that disk and repeat; nothing was lost and reading goes on"
-
-
-@dataclass(eq=False)
-class StoreGone(StoreFailed):
-    """The file is no longer where it was."""
-
-    @property
-    def remedy(self) -> str:
-        return "put the folder back, or restart the server to begin a new one there; this change was not kept"
-
-
-@dataclass(eq=False)
-class StoreReadOnly(StoreFailed):
-    """The store can be read but not written."""
-
-    @property
-    def remedy(self) -> str:
-        return "make the folder writable for this user, or choose another with --data-dir; reading goes on"
-
-
-@dataclass(eq=False)
-class StoreCorrupt(StoreFailed):
-    """The file is not a sound store."""
-
-    @property
-    def remedy(self) -> str:
-        return "stop all servers, keep a copy of the folder, and put back the latest backup; nothing was changed"
-
-
-@dataclass(eq=False)
-class StoreTooNew(StoreFailed):
-    """The file was written by a later release."""
-
-    @property
-    def remedy(self) -> str:
-        return "upgrade commonplace, or choose another folder with --data-dir; nothing was changed"
-
-
-@dataclass(eq=False)
-class StoreBusy(StoreFailed):
-    """Another process held the store for longer than a caller should wait."""
-
-    @property
-    def remedy(self) -> str:
-        return "repeat in a moment; nothing was written"
-
-
-@dataclass(eq=False)
-class StoreInUse(StoreFailed):
-    """Another process has the folder open, and what was asked needs it alone."""
-
-    @property
-    def remedy(self) -> str:
-        return "stop every server and command on this folder, then repeat; nothing was changed"
-
-
-@dataclass(eq=False)
-class KeyNeeded(StoreFailed):
-    """The file is encrypted, and there is no key or a wrong one."""
-
-    @property
-    def remedy(self) -> str:
-        return (
-            "set COMMONPLACE_ENCRYPTION_KEY, or name a file with --encryption-key-file: the key it was encrypted with; "
-            "nothing was changed"
-        )
-
-
-@dataclass(eq=False)
-class KeyUnneeded(StoreFailed):
-    """A key is set, and the file is not encrypted."""
-
-    @property
-    def remedy(self) -> str:
-        return (
-            "to encrypt it, move the key to COMMONPLACE_NEW_ENCRYPTION_KEY and run `commonplace rekey`; "
-            "to leave it as it is, unset the key; nothing was changed"
-        )
-
-
-@dataclass(eq=False)
-class BackupBroken(StoreFailed):
-    """A backup is not what was written, or never was whole."""
-
-    @property
-    def message(self) -> str:
-        return f"the backup {self.path} cannot be relied on: {self.reason}"
-
-    @property
-    def remedy(self) -> str:
-        return "use another one (`commonplace backups`) and look at the disk it is on; the store was not changed"
-
-
-@dataclass(eq=False)
-class FilesFailed(CommonplaceError):
-    """The folder or bucket where files are kept could not do its work; no file is half written."""
-
-    location: str
-    reason: str
-
-    @property
-    def message(self) -> str:
-        return f"the files at {self.location} failed: {self.reason}"
-
-    @property
-    def remedy(self) -> str:
-        return "see that the place can be reached and written with the credentials that are set, then repeat"
-
-
-@dataclass(eq=False)
 class PlanRefused(CommonplaceError):
     """What was proposed for a bank may not be written: why, so that the proposer can do better."""
 
@@ -363,22 +192,6 @@ class PlanRefused(CommonplaceError):
     @property
     def remedy(self) -> str:
         return "consolidate again; notes and bank are as they were"
-
-
-@dataclass(eq=False)
-class ModelFailed(CommonplaceError):
-    """A language model did not answer, or not with anything that can be used."""
-
-    model: str
-    reason: str
-
-    @property
-    def message(self) -> str:
-        return f"the model {self.model} failed: {self.reason}"
-
-    @property
-    def remedy(self) -> str:
-        return "see that its endpoint is up and the settings name it rightly, then repeat; nothing was changed"
 
 
 @dataclass(eq=False)
