@@ -5,12 +5,16 @@ import contextlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.types import ASGIApp, Message
 from websockets.asyncio.client import ClientConnection, connect
 
 from commonplace.dialects.creo import creo
+from commonplace.domain.access import Actor, Permission, Right
+from commonplace.domain.collection import Collection, Kind
+from commonplace.domain.watch import Channel, Wish
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports.http import Front
@@ -18,6 +22,32 @@ from commonplace.transports.mcp import DialectServer
 from tests.serving import OWNER_KEY, Served
 
 PATIENCE = 30
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user with a key."""
+
+    actor: Actor
+    key: str
+
+
+async def person(engine: Engine, name: str, *permissions: Permission) -> Person:
+    allowed = frozenset(permissions or (Permission.READ, Permission.WRITE))
+    made = await engine.access.create_key(f"{name} {len(await engine.access.keys())}", allowed, user=name)
+    return Person((await engine.access.authenticate(made.key)).through("test", f"session of {name}"), made.key)
+
+
+async def watch(engine: Engine, *people: Person) -> None:
+    for one in people:
+        await engine.watches.add(one.actor, Wish(channel=Channel.WEBSOCKET))
+
+
+async def shared(engine: Engine, owner: Person, *names: str) -> Collection:
+    made = (await engine.collections.found(owner.actor, Kind.PROJECT, "together")).collection
+    for name in names:
+        await engine.collections.add_member(owner.actor, Kind.PROJECT, made.id, name, Right.READ)
+    return made
 
 
 class Caller:

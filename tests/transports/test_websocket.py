@@ -2,15 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from starlette.types import ASGIApp
 
-from commonplace.domain.access import Actor, Permission, Right
-from commonplace.domain.collection import Collection, Kind
+from commonplace.domain.access import Permission
+from commonplace.domain.collection import Kind
 from commonplace.domain.memory import Change, Draft
 from commonplace.domain.watch import Channel, Wish
 from commonplace.engine import Engine
@@ -21,35 +20,9 @@ from commonplace.transports.mcp import ACTOR
 from commonplace.transports.switchboard import MOST_LINES, ROOM, Line, Switchboard
 from commonplace.transports.websocket import Sockets
 from tests.fakes import Clock
-from tests.transports.calling import PATIENCE, Caller, application
+from tests.transports.calling import PATIENCE, Caller, Person, application, person, shared, watch
 
 pytestmark = pytest.mark.anyio
-
-
-@dataclass(frozen=True)
-class Person:
-    """A user with a key."""
-
-    actor: Actor
-    key: str
-
-
-async def person(engine: Engine, name: str, *permissions: Permission) -> Person:
-    allowed = frozenset(permissions or (Permission.READ, Permission.WRITE))
-    made = await engine.access.create_key(f"{name} {len(await engine.access.keys())}", allowed, user=name)
-    return Person((await engine.access.authenticate(made.key)).through("test", f"session of {name}"), made.key)
-
-
-async def watch(engine: Engine, *people: Person) -> None:
-    for one in people:
-        await engine.watches.add(one.actor, Wish(channel=Channel.WEBSOCKET))
-
-
-async def shared(engine: Engine, owner: Person, *names: str) -> Collection:
-    made = (await engine.collections.found(owner.actor, Kind.PROJECT, "together")).collection
-    for name in names:
-        await engine.collections.add_member(owner.actor, Kind.PROJECT, made.id, name, Right.READ)
-    return made
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from commonplace.ports.files import NOTHING, Files, Held
 
 MANIFEST = "_backup.json"
 """Written first: it says how many files there are to be, so that half a backup is known for what it is."""
-_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\Z")
+_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}\Z", re.ASCII)
 _AT_ONCE = 8
 _TRIES = 60
 

@@ -343,11 +343,12 @@ async def test_a_backup_that_cannot_be_written_is_an_error_and_no_backup(
     local: LiveConversation, outside: Path
 ) -> None:
     space = await local.space()
-    outside.mkdir(exist_ok=True)
-    (outside / "_backups").write_text("a file where a folder should be")
+    outside.write_text("a file where a folder should be")
     status, message = await local.refused("backup_create", space_id=space)
     assert status == "error"
     assert message.startswith("Stockage des fichiers indisponible")
+    outside.unlink()
+    assert (await local.call("backup_list"))["total"] == 0
 
 
 @behaviour("live.backup_list.accessible")

@@ -15,7 +15,6 @@ from commonplace.domain.errors import Invalid
 from commonplace.domain.link import LinkKind
 from commonplace.domain.relation import RELATIONS
 from commonplace.engine.relations import DEEPEST, Graph
-from commonplace.pictures import mermaid
 
 Memory = Annotated[str | None, Field(description="The memory to start from; or give atlasId")]
 Atlas = Annotated[str | None, Field(description="Start from all memories of this atlas and of those below it")]
@@ -81,6 +80,8 @@ async def _graph(call: Call, memory: str | None, atlas: str | None, kinds: Itera
 
 
 def _drawn(graph: Graph) -> Answer[Diagram]:
+    from commonplace.pictures import mermaid  # with all other pictures, which most callers never ask for
+
     nodes: list[Node] = [
         {"id": f"memories:{one.id}", "label": mermaid.label(one.content), "category": one.category or None}
         for one in graph.memories
