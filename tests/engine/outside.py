@@ -2,11 +2,11 @@
 
 import json
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.access import Actor
@@ -20,6 +20,7 @@ from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import SqliteStore
 from tests.fakes import Clock, Embedder
 
+T = TypeVar("T")
 RULES = """# Memory bank
 
 - `activeContext.md`: decisions and questions
@@ -70,14 +71,19 @@ class Household:
 
 @asynccontextmanager
 async def household(
-    folder: Path, files: Files | None, clock: Clock | None = None, completer: Completer | None = None, **more: Any
+    folder: Path,
+    files: Files | None,
+    clock: Clock | None = None,
+    completer: Completer | None = None,
+    store: type[SqliteStore] = SqliteStore,
+    **more: Any,
 ) -> AsyncIterator[Household]:
     clock, embedder = clock or Clock(), Embedder()
-    store = SqliteStore(folder, embedder.fingerprint)
+    opened = store(folder, embedder.fingerprint)
     vault = SqliteVault(folder, folder / "backups")
     outside = Outside(files, completer, **more)
     zone = ZoneInfo("Asia/Seoul")
-    engine = Engine(store, embedder, clock, zone, SentenceSummariser(), vault=vault, outside=outside)
+    engine = Engine(opened, embedder, clock, zone, SentenceSummariser(), vault=vault, outside=outside)
     try:
         yield Household(engine, (await engine.access.local_owner()).through("test", "test"), clock)
     finally:
@@ -133,6 +139,8 @@ class Neighbour:
 
 def body(text: str) -> tuple[dict[str, Any], str]:
     """A note as a server reads it that knows no YAML: split at the fences, a line a value, tags in JSON."""
+    if not text.startswith("---"):
+        return {}, text.strip()
     _, head, content = text.split("---", 2)
     values: dict[str, Any] = {}
     for line in head.strip().splitlines():
@@ -154,25 +162,34 @@ class Counting:
     def location(self) -> str:
         return self._files.location
 
+    def step(self) -> None:
+        """Before each question and after each answer."""
+
     async def read(self, path: str) -> Held | None:
         self.reads.append(path)
-        return await self._files.read(path)
+        return await self._stepped(self._files.read(path))
 
     async def listed(self, prefix: str = "") -> list[Entry]:
-        return await self._files.listed(prefix)
+        return await self._stepped(self._files.listed(prefix))
 
     async def folders(self, prefix: str = "") -> list[str]:
-        return await self._files.folders(prefix)
+        return await self._stepped(self._files.folders(prefix))
 
     async def write(self, path: str, data: bytes, *, over: str | None = None) -> str:
         self.writes.append(path)
-        return await self._files.write(path, data, over=over)
+        return await self._stepped(self._files.write(path, data, over=over))
 
     async def remove(self, path: str) -> None:
-        await self._files.remove(path)
+        await self._stepped(self._files.remove(path))
 
     async def remove_all(self, prefix: str) -> None:
-        await self._files.remove_all(prefix)
+        await self._stepped(self._files.remove_all(prefix))
 
     async def check(self) -> float:
-        return await self._files.check()
+        return await self._stepped(self._files.check())
+
+    async def _stepped(self, work: Awaitable[T]) -> T:
+        self.step()
+        answer = await work
+        self.step()
+        return answer

@@ -1,16 +1,14 @@
 """A shared key against every tool and resource of every dialect: nothing from outside its atlas is ever seen."""
 
-import itertools
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from commonplace.bootstrap import dialect_named
-from commonplace.dialects._dialect import Act, Answer, Call, Tool
-from commonplace.domain.access import ALL_PERMISSIONS, Actor, require
+from commonplace.dialects._dialect import Act, Call
+from commonplace.domain.access import ALL_PERMISSIONS, Actor
 from commonplace.domain.collection import Kind
 from commonplace.domain.errors import CommonplaceError, Forbidden
 from commonplace.domain.memory import Draft
@@ -19,13 +17,11 @@ from commonplace.engine.memories import Reference
 from commonplace.settings import Settings
 from tests.dialects.conversation import unique
 from tests.dialects.creo.speech import Speaker, enrolled
+from tests.dialects.walking import BAIT, DIALECTS, answered, call_by, read, said
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
 
-DIALECTS = ("creo", "assoc", "greeum", "nocturne", "live")
-BAIT = "confidential"
-"""Stands in every text, so that every search would find them all."""
 ACCOUNT: Mapping[str, Mapping[str, Any]] = {
     "create_domain_shared_key": {"name": "x"},
     "list_domain_shared_keys": {},
@@ -86,18 +82,12 @@ class Stage:
         return self.secret(BAIT)
 
     def call(self, dialect: str, tool: str) -> Call:
-        async def progress(done: int, total: int) -> None: ...
-
-        actor = self.holder.through(f"{dialect}.{tool}", "walk/1")
-        return Call(self.engine, actor, self.settings, progress)
+        return call_by(self.engine, self.settings, self.holder, f"{dialect}.{tool}", "walk/1")
 
 
 async def _as(engine: Engine, settings: Settings, actor: Actor, dialect: str, tool: str, **arguments: Any) -> Any:
     """What the owner of the account does with other dialects."""
-
-    async def progress(done: int, total: int) -> None: ...
-
-    call = Call(engine, actor.through(f"{dialect}.{tool}", "ann/1"), settings, progress)
+    call = call_by(engine, settings, actor, f"{dialect}.{tool}", "ann/1")
     return (await dialect_named(dialect).tools[tool](call, arguments)).value
 
 
@@ -180,101 +170,6 @@ async def _furnish_dialects(stage: Stage, ann: Speaker) -> None:
     stage.inside["uri"] = ["core://", "system://boot", "system://index", "system://recent", "system://recent/50"]
 
 
-# What is said to each tool
-
-_POOLS = {
-    "memory": ("memoryId", "memory_id", "targetMemoryId", "annotationMemoryId", "center_memory_id", "memory_ids"),
-    "atlas": ("atlasId", "atlas_id", "parent_id"),
-    "context": ("contextId", "sharedContextId"),
-    "team": ("teamId",),
-    "user": ("userId", "ownerId", "sharedBy", "user_id"),
-    "label": ("label_id", "labelIds"),
-    "category": ("category_id", "category_ids"),
-    "subscription": ("subscriptionId",),
-    "session": ("sessionId",),
-    "project": ("project_id",),
-    "place": ("session_id",),
-    "uri": ("uri", "parent_uri", "target_uri", "new_uri"),
-}
-_POOL_OF = {name: pool for pool, names in _POOLS.items() for name in names}
-_CHOOSERS = ("action", "type")
-_FITTING: Mapping[str, Any] = {
-    "confirm": True,
-    "limit": 50,
-    "threshold": 0.0,
-    "depth": 3,
-    "fromDate": "2020-01-01T00:00:00Z",
-    "toDate": "2030-01-01T00:00:00Z",
-    "dueDate": "2030-01-01T00:00:00Z",
-    "start_time": "2020-01-01T00:00:00Z",
-    "end_time": "2030-01-01T00:00:00Z",
-    "ttl": 3600,
-    "ttlSeconds": 3600,
-    "expiresInDays": 1,
-    "color": "#FF0000",
-    "query": BAIT,
-    "user_input": BAIT,
-    "metadata": {},
-    "filter": {},
-    "filters": {},
-    "currentFocus": {"type": "idle"},
-    "include_domains": ["global", "user", "project", "session"],
-    "margin_hours": 87600,
-    "tags": [BAIT],
-    "content": "x",
-}
-
-
-def _ids(stage: Stage, name: str, *, inside: bool) -> Sequence[str]:
-    pools = stage.inside if inside else stage.outside
-    if name == "id":
-        return list(itertools.chain.from_iterable(pools.values()))
-    return pools.get(_POOL_OF[name], ()) or stage.outside.get(_POOL_OF[name], ())
-
-
-def _value(stage: Stage, name: str, schema: Mapping[str, Any], turn: int, *, inside: bool) -> Any:
-    if name in _FITTING:
-        return _FITTING[name]
-    kinds = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
-    kind = kinds[0]
-    if name == "id" or name in _POOL_OF:
-        ids = _ids(stage, name, inside=inside)
-        one = ids[turn % len(ids)]
-        return [one] if kind.get("type") == "array" else one
-    if "enum" in kind:
-        return kind["enum"][turn % len(kind["enum"])]
-    plain = {"string": "x", "integer": 5, "number": 0.5, "boolean": True, "array": ["x"], "object": {}}
-    return plain.get(kind.get("type", ""), {})
-
-
-def _said(stage: Stage, tool: Tool) -> Iterator[dict[str, Any]]:
-    """What is required, then what may help, then all there is; with what is inside, then with what is outside."""
-    properties = tool.input_schema["properties"]
-    required = set(tool.input_schema.get("required", ()))
-    chooser = next((name for name in _CHOOSERS if name in required), None)
-    choices = properties[chooser]["enum"] if chooser else [None]
-    for choice, inside in itertools.product(choices, (True, False)):
-        fitting = {n for n in properties if n not in _POOL_OF or not inside or stage.inside.get(_POOL_OF[n])}
-        helpful = {n for n in fitting if n in _POOL_OF or n in _FITTING}
-        alone = [required | {n} for n in sorted(helpful)]
-        for named in (required, required | helpful, required | fitting, *alone):
-            turns = [len(_ids(stage, n, inside=inside)) for n in named if n == "id" or n in _POOL_OF]
-            for turn in range(max([2, *turns])):
-                said = {n: _value(stage, n, properties[n], turn, inside=inside) for n in sorted(named)}
-                yield said | ({chooser: choice} if chooser else {})
-
-
-async def _answered(stage: Stage, dialect: str, tool: Tool, arguments: Mapping[str, Any]) -> str:
-    """Everything that comes back, good or bad."""
-    call = stage.call(dialect, tool.name)
-    try:
-        require(call.actor, tool.act.needs)
-        answer: Answer[Any] = await tool(call, arguments)
-    except CommonplaceError as error:
-        return f"{error.message} {error.remedy} {dialect_named(dialect).refusal(error)}"
-    return f"{json.dumps(answer.value, ensure_ascii=False, default=str)} {answer.text} {answer.notice}"
-
-
 def _leaks(stage: Stage, words: str) -> list[str]:
     return [secret for secret in stage.secrets if secret in words]
 
@@ -288,8 +183,8 @@ async def test_no_tool_shows_or_changes_what_is_outside(stage: Stage, ann: Speak
     order = list(Act)
     calls = 0
     for tool in sorted(tools, key=lambda one: order.index(one.act)):
-        for arguments in _said(stage, tool):
-            words = await _answered(stage, dialect, tool, arguments)
+        for arguments in said(tool, stage.inside, stage.outside):
+            words = await answered(stage.call(dialect, tool.name), dialect, tool, arguments)
             assert not _leaks(stage, words), f"{dialect}.{tool.name}({arguments}): {words[:2000]}"
             calls += 1
     assert calls > len(tools)
@@ -311,22 +206,10 @@ async def _memories(stage: Stage, ann: Speaker) -> dict[str, Any]:
 @behaviour("creo.shared_key.walk_resources")
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_no_resource_shows_what_is_outside(stage: Stage, dialect: str) -> None:
-    found = dialect_named(dialect)
     call = stage.call(dialect, "resource")
-    uris = [one.uri for one in found.resources if not one.is_template]
     variables = [*stage.outside["memory"], *map(str, range(12)), "50"]
-    uris += [one.named(variable) for one in found.resources if one.is_template for variable in variables]
-    uris += [*stage.inside["uri"], *stage.outside["uri"]]
-    for uri in uris:
-        try:
-            words = json.dumps(await found.read(call, uri), ensure_ascii=False, default=str)
-        except (CommonplaceError, LookupError) as error:
-            words = str(error)
+    for uri, words in await read(call, dialect, variables, [*stage.inside["uri"], *stage.outside["uri"]]):
         assert not _leaks(stage, words.replace(uri, "")), f"{uri}: {words[:2000]}"
-    if found.shelf:
-        assert not _leaks(stage, repr(await found.shelf.page(call, "")))
-    if found.greeting:
-        assert not _leaks(stage, await found.greeting(call))
 
 
 @behaviour("creo.shared_key.account")

@@ -62,12 +62,14 @@ def plan(synthesis: str = "what is left", **files: str) -> str:
 
 
 @asynccontextmanager
-async def with_model(folder: Path, model: Model, longest: timedelta) -> AsyncIterator[Engine]:
+async def with_model(
+    folder: Path, model: Model, longest: timedelta = timedelta(minutes=10), clock: Clock | None = None
+) -> AsyncIterator[Engine]:
     """An engine that asks this model."""
     embedder = Embedder()
     outside = Outside(files_at("", folder / "spaces", Connection()), model, longest)
     store = SqliteStore(folder, embedder.fingerprint)
-    engine = Engine(store, embedder, Clock(), ZoneInfo("UTC"), SentenceSummariser(), outside=outside)
+    engine = Engine(store, embedder, clock or Clock(), ZoneInfo("UTC"), SentenceSummariser(), outside=outside)
     yield engine
     await engine.close()
 
@@ -78,18 +80,16 @@ class Asking:
 
     model: Model
     engine: Engine
+    clock: Clock
     talk: LiveConversation
     settings: Settings
 
 
 @pytest.fixture
 async def asking(folder: Path) -> AsyncIterator[Asking]:
-    model, settings = Model(), Settings(data_dir=str(folder), timezone="UTC")
-    async with (
-        with_model(folder, model, timedelta(minutes=10)) as engine,
-        spoken_to(engine, settings) as talk,
-    ):
-        yield Asking(model, engine, talk, settings)
+    model, clock, settings = Model(), Clock(), Settings(data_dir=str(folder), timezone="UTC")
+    async with with_model(folder, model, clock=clock) as engine, spoken_to(engine, settings) as talk:
+        yield Asking(model, engine, clock, talk, settings)
 
 
 async def _state(talk: LiveConversation, space: str) -> tuple[Any, ...]:
@@ -185,6 +185,7 @@ async def test_the_model_is_given_the_rules_the_synthesis_the_notes_and_the_bank
     await talk.note(space)
     await talk.call("bank_consolidate", space_id=space)
     await talk.note(space, "the older note")
+    asking.clock.advance(timedelta(seconds=1))
     await talk.note(space, "the newer note")
     await talk.call("bank_consolidate", space_id=space)
     question = model.questions[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NotRequired
@@ -16,8 +17,8 @@ from commonplace.engine.spaces import Space
 
 __all__ = ["instant"]
 MOST_LISTED = 500
-MOST_CHARS = 300_000
-"""Of all texts in one answer: some clients take no more than a megabyte."""
+MOST_BYTES = 900_000
+"""Of all notes in one answer, which is sent as an object and as text: some clients take no more than a megabyte."""
 
 
 class Created(TypedDict):
@@ -165,12 +166,12 @@ def info(one: Space, files: Sequence[SpaceFile]) -> dict[str, Any]:
 def notes(space_id: str, page: NotePage) -> Notes:
     """As many as were asked for, unless their texts are too much for one answer."""
     shown: list[Noted] = []
-    room = MOST_CHARS
-    for one in page.notes:
-        room -= len(one.content)
+    room = MOST_BYTES
+    for noted in map(_noted, page.notes):
+        room -= _size(noted)
         if room < 0 and shown:
             break
-        shown.append(_noted(one))
+        shown.append(noted)
     more = page.total > len(shown)
     return {"status": "ok", "space_id": space_id, "notes": shown, "total": page.total, "has_more": more}
 
@@ -202,6 +203,12 @@ def _noted(one: SpaceFile) -> Noted:
         "tags": list(one.tags),
         "content": one.content,
     }
+
+
+def _size(noted: Noted) -> int:
+    """In bytes, once in the object and once in the text, where it is escaped twice."""
+    once = json.dumps(noted, ensure_ascii=False)
+    return len(once.encode()) + len(json.dumps(once, ensure_ascii=False).encode())
 
 
 def _maybe(moment: datetime | None) -> str | None:
