@@ -69,7 +69,41 @@ _NOCTURNE = (
     ),
     _NO_CREDENTIAL,
 )
-QUESTIONS = {"greeum": _GREEUM, "nocturne": _NOCTURNE}
+_CREO = (
+    Question("tools/list", ["--method", "tools/list", "--strict"], '"name":"remember"'),
+    Question(
+        "tools/call",
+        ["--method", "tools/call", "--tool-name", "remember", "--tool-arg", "content=Kept by the inspector"],
+        '"isError":false',
+    ),
+    Question("resources/list", ["--method", "resources/list"], '"uri":"memory://context/session"'),
+    Question(
+        "resources/read", ["--method", "resources/read", "--uri", "memory://context/session"], "Kept by the inspector"
+    ),
+    _NO_CREDENTIAL,
+)
+_ASSOC = (
+    Question("tools/list", ["--method", "tools/list", "--strict"], '"name":"memory_manage"'),
+    Question(
+        "tools/call",
+        [
+            *("--method", "tools/call", "--tool-name", "memory", "--tool-arg", "action=store"),
+            *("--tool-arg", "content=Kept by the inspector", "--tool-arg", "domain=user"),
+        ],
+        '"isError":false',
+    ),
+    _NO_CREDENTIAL,
+)
+_LIVE = (
+    Question("tools/list", ["--method", "tools/list", "--strict"], '"name":"live_note"'),
+    Question(
+        "tools/call",
+        ["--method", "tools/call", "--tool-name", "system_health"],
+        '"services"',
+    ),
+    Question("a stranger", ["--method", "tools/list", "--stored-auth-only"], '"name":"system_about"', known=False),
+)
+QUESTIONS = {"creo": _CREO, "assoc": _ASSOC, "greeum": _GREEUM, "nocturne": _NOCTURNE, "live": _LIVE}
 """Every dialect has questions of its own."""
 
 

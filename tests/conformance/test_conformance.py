@@ -27,15 +27,14 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("conformance")
 
 
-@pytest.fixture(scope="module")
-def greeum(programs: Programs, scratch: Path) -> Iterator[Target]:
-    with targets.dialect_server(scratch / "greeum", "greeum") as target:
-        yield target
+@pytest.fixture(scope="module", params=inspector.QUESTIONS)
+def dialect(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
-def nocturne(programs: Programs, scratch: Path) -> Iterator[Target]:
-    with targets.dialect_server(scratch / "nocturne", "nocturne") as target:
+def target(programs: Programs, scratch: Path, dialect: str) -> Iterator[Target]:
+    with targets.dialect_server(scratch / dialect, dialect) as target:
         yield target
 
 
@@ -48,11 +47,9 @@ def test_every_scenario_passes_on_the_fixture_dialect(programs: Programs, scratc
     assert suite.gone(suite.FIXTURE_DIVERGENCES, findings) == []
 
 
-@pytest.mark.parametrize("dialect", inspector.QUESTIONS)
 def test_generic_scenarios_pass_on_every_dialect(
-    programs: Programs, dialect: str, scratch: Path, request: pytest.FixtureRequest
+    programs: Programs, dialect: str, target: Target, scratch: Path
 ) -> None:
-    target: Target = request.getfixturevalue(dialect)
     findings = [
         suite.examine(programs, target, revision, scratch / f"{dialect}-{revision}").only(suite.GENERIC)
         for revision in suite.REVISIONS
@@ -62,18 +59,13 @@ def test_generic_scenarios_pass_on_every_dialect(
 
 
 @pytest.mark.parametrize("era", inspector.ERAS)
-@pytest.mark.parametrize("dialect", inspector.QUESTIONS)
-def test_the_inspector_gets_what_it_asks_for(
-    programs: Programs, dialect: str, era: str, request: pytest.FixtureRequest
-) -> None:
-    target: Target = request.getfixturevalue(dialect)
+def test_the_inspector_gets_what_it_asks_for(programs: Programs, dialect: str, target: Target, era: str) -> None:
     questions = inspector.QUESTIONS[dialect]
     assert [problem for one in questions for problem in inspector.inspect(programs, target, era, one)] == []
 
 
-def test_an_address_where_nothing_is_served_conforms_to_nothing(
-    programs: Programs, greeum: Target, scratch: Path
-) -> None:
-    nowhere = replace(greeum, url=greeum.url + "/nowhere")
-    found = suite.examine(programs, nowhere, suite.REVISIONS[1], scratch / "nowhere").only(suite.GENERIC)
-    assert found.problems(suite.DIALECT_DIVERGENCES) != []
+def test_an_address_where_nothing_is_served_conforms_to_nothing(programs: Programs, scratch: Path) -> None:
+    with targets.dialect_server(scratch / "somewhere", "greeum") as somewhere:
+        nowhere = replace(somewhere, url=somewhere.url + "/nowhere")
+        found = suite.examine(programs, nowhere, suite.REVISIONS[1], scratch / "nowhere").only(suite.GENERIC)
+        assert found.problems(suite.DIALECT_DIVERGENCES) != []

@@ -11,7 +11,7 @@ from typing import Any
 
 from commonplace.bootstrap import dialect_named
 from commonplace.dialects._dialect import Act, Answer, Call, Tool
-from commonplace.dialects.assoc import manage, memory, project, user
+from commonplace.dialects.assoc import manage, memory, project, search, user
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import CommonplaceError
 from commonplace.engine import Engine
@@ -76,13 +76,14 @@ FITTING: Mapping[str, Any] = {
     "tags": [BAIT],
     "content": "x",
 }
-_SERVING = {
+_ACTIONS = {
     "memory": memory.actions,
     "memory_manage": manage.actions,
     "project": project.actions,
     "user": user.actions,
+    "search": search.actions,
 }
-"""The tools of assoc that read or write, as they are asked."""
+"""The tools of assoc that do one thing or another."""
 
 
 async def _silent(done: int, total: int) -> None: ...
@@ -149,14 +150,35 @@ def said(tool: Tool, inside: Pools, outside: Pools) -> Iterator[dict[str, Any]]:
                 yield given | ({chooser: choice} if chooser else {})
 
 
-def reading(dialect: str) -> Iterator[tuple[Tool, dict[str, Any]]]:
-    """Every tool that only looks, with what makes it look where that must be said."""
+def deeds(dialect: str) -> Iterator[tuple[Tool, Act, dict[str, Any]]]:
+    """Everything that can be done: a tool, what that comes to, and what chooses it where a tool does several things."""
     for tool in dialect_named(dialect).tools.values():
         chooser, chosen = choices(tool)
         for choice in chosen:
-            act = _SERVING[tool.name].known[choice].act if tool.name in _SERVING and chooser else tool.act
-            if not act.changes and act is not Act.SERVES:
-                yield tool, {chooser: choice} if chooser else {}
+            action = _action(tool, choice)
+            yield tool, action.act if action else tool.act, {chooser: choice} if chooser else {}
+
+
+def reading(dialect: str) -> Iterator[tuple[Tool, dict[str, Any]]]:
+    """Everything that only looks."""
+    return ((tool, chosen) for tool, act, chosen in deeds(dialect) if not act.changes)
+
+
+def parameters(tool: Tool, chosen: Mapping[str, Any]) -> tuple[set[str], set[str]]:
+    """What can be said to a tool that is to do this, and what must be."""
+    action = _action(tool, next(iter(chosen.values()), None))
+    if action is None:
+        return set(tool.input_schema["properties"]) - set(chosen), set(tool.input_schema.get("required", ())) - set(
+            chosen
+        )
+    needed = {name for name, one in action.parameters.items() if one.default is one.empty}
+    return set(action.parameters), needed
+
+
+def _action(tool: Tool, choice: Any) -> Any:
+    """Where a tool does several things, one of them; tools of two dialects may have one name."""
+    actions = _ACTIONS.get(tool.name)
+    return actions.known.get(choice) if actions and choice else None
 
 
 # What is heard

@@ -254,21 +254,19 @@ async def test_while_one_runs_in_a_space_another_is_a_conflict_there_and_nowhere
     await talk.note(other)
     model.answers = [plan(progress="# P"), plan(progress="# P")]
     model.go_on.clear()
-    async with anyio.create_task_group() as group:
+    async with spoken_to(asking.engine, asking.settings) as second, anyio.create_task_group() as group:
         group.start_soon(_consolidated, talk, space)
         await model.asked.wait()
-        async with spoken_to(asking.engine, asking.settings) as second:
-            status, message = await second.refused("bank_consolidate", space_id=space)
-            assert status == "conflict"
-            assert message.startswith("Une consolidation est déjà en cours")
-            model.asked.clear()
-            group.start_soon(_consolidated, second, other)
-            await model.asked.wait()
-            await second.note(space, "written meanwhile")
-            model.go_on.set()
-            while await second.notes(other):
-                await anyio.sleep(0.01)
+        status, message = await second.refused("bank_consolidate", space_id=space)
+        assert status == "conflict"
+        assert message.startswith("Une consolidation est déjà en cours")
+        model.asked.clear()
+        group.start_soon(_consolidated, second, other)
+        await model.asked.wait()
+        await second.note(space, "written meanwhile")
+        model.go_on.set()
     assert await talk.notes(space) == ["written meanwhile"]
+    assert await talk.notes(other) == []
 
 
 async def _consolidated(talk: LiveConversation, space: str) -> None:
