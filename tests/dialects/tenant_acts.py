@@ -5,7 +5,7 @@ from typing import Any
 
 from tests.dialects.conversation import unique
 from tests.dialects.tenancy import Place, Presence, Team, Text
-from tests.dialects.tenants import NotNow, Tenants, act, bare
+from tests.dialects.tenants import NotNow, Tenants, act, bare, often
 from tests.dialects.walking import BAIT
 
 # Ann keeps things to herself
@@ -135,7 +135,7 @@ async def ann_forgets(house: Tenants) -> str:
     return text.id
 
 
-@act
+@often
 async def ann_annotates(house: Tenants) -> str:
     about = house.text("home", "atlas", "project", "context")
     words, hook, secret = house.words()
@@ -165,7 +165,7 @@ async def ann_plants(house: Tenants) -> str:
     return house.founded("atlas", made, name, about, parent=above)
 
 
-@act
+@often
 async def ann_files(house: Tenants) -> str:
     place, source = house.place("atlas"), house.text("home", "atlas", "project")
     words, hook, secret = house.words()
@@ -176,12 +176,7 @@ async def ann_files(house: Tenants) -> str:
     return f"{(await house.keep(made, hook, [secret], place, tells=tells)).id} in {place.id}"
 
 
-@act
-async def ann_files_again(house: Tenants) -> str:
-    return await ann_files(house)
-
-
-@act
+@often
 async def ann_shares(house: Tenants) -> str:
     place, team = house.place("atlas"), house.one_of(house.ledger.teams)
     right, inherited = house.chance.choice(["read", "write", "admin"]), house.chance.random() < 0.6
@@ -189,11 +184,6 @@ async def ann_shares(house: Tenants) -> str:
     await house.ann.do("creo", "share_atlas", atlasId=place.id, teamId=team.id, **given)
     place.shares[team] = (right, inherited)
     return f"{place.id} with {team.id}: {right} {inherited}"
-
-
-@act
-async def ann_shares_again(house: Tenants) -> str:
-    return await ann_shares(house)
 
 
 @act
@@ -236,7 +226,7 @@ async def ann_founds_a_team(house: Tenants) -> str:
     return made
 
 
-@act
+@often
 async def ann_lets_ben_in(house: Tenants) -> str:
     team = house.one_of(t for t in house.ledger.teams if not t.has_ben)
     await house.ann.do("creo", "team_invite", teamId=team.id, userId="ben")
@@ -253,7 +243,7 @@ async def ben_is_out_of_a_team(house: Tenants) -> str:
     return f"{team.id} by {by.session}"
 
 
-@act
+@often
 async def ann_makes_a_shared_key(house: Tenants) -> str:
     place, name = house.place("atlas"), unique()
     made = await house.ann.do("creo", "create_domain_shared_key", name=name, atlas_id=place.id)
@@ -275,7 +265,7 @@ async def ann_revokes_the_shared_key(house: Tenants) -> str:
 # What Ben does with what he sees
 
 
-@act
+@often
 async def ben_annotates(house: Tenants) -> str:
     text = house.visible("write", "admin")
     await house.ben.do("creo", "annotate", targetMemoryId=text.id, content=unique())
@@ -283,7 +273,7 @@ async def ben_annotates(house: Tenants) -> str:
     return text.id
 
 
-@act
+@often
 async def ben_builds_on_it(house: Tenants) -> str:
     text: Text = house.visible("read", "write", "admin")
     await house.ben.do("creo", "remember", content=f"memories:{text.id}", metadata={"derivedFrom": text.id})
@@ -291,17 +281,17 @@ async def ben_builds_on_it(house: Tenants) -> str:
     return text.id
 
 
-@act
+@often
 async def ben_names_it(house: Tenants) -> str:
     text, name = house.visible("read", "write", "admin"), unique()
     address = {"new_uri": f"core://{name}", "target_uri": f"memory://{text.id}"}
     await house.ben.do("nocturne", "add_alias", **address)
-    branch = {"parent_uri": f"core://{name}", "title": "below", "priority": 1}
+    branch = {"parent_uri": f"core://{name}", "title": unique(), "priority": 1}
     await house.ben.do("nocturne", "create_memory", content=unique(), **branch)
     return f"{text.id} {name}"
 
 
-@act
+@often
 async def ben_ties_it(house: Tenants) -> str:
     text = house.visible("read", "write", "admin")
     said = {"action": "store", "content": f"{BAIT} {unique()}", "domain": "user", "associate_with": [text.id]}

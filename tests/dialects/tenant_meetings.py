@@ -6,7 +6,7 @@ from datetime import timedelta
 from commonplace.domain.access import Permission
 from tests.dialects.conversation import unique
 from tests.dialects.tenancy import Place, Team, Who
-from tests.dialects.tenants import NotNow, Tenants, act, bare
+from tests.dialects.tenants import NotNow, Tenants, act, bare, often
 
 _RIGHTS = {"viewer": "read", "editor": "write"}
 _RULES = "- `progress.md`: progress, todos, observations"
@@ -21,7 +21,7 @@ async def ann_founds_a_project(house: Tenants) -> str:
     return house.founded("project", made["project_id"], name, about)
 
 
-@act
+@often
 async def ann_stores_in_a_project(house: Tenants) -> str:
     place, other = house.place("project"), house.text("home", "project", "atlas")
     words, hook, secret = house.words()
@@ -30,7 +30,7 @@ async def ann_stores_in_a_project(house: Tenants) -> str:
     return f"{(await house.keep(made['memory_id'], hook, [secret], place)).id} in {place.id}"
 
 
-@act
+@often
 async def ben_joins_a_project(house: Tenants) -> str:
     place, role = house.place("project", right=""), house.chance.choice(["viewer", "editor"])
     await house.ann.do("assoc", "project", action="add_member", project_id=place.id, user_id="ben", role=role)
@@ -58,7 +58,7 @@ async def ann_ends_a_project(house: Tenants) -> str:
 # Contexts
 
 
-@act
+@often
 async def ann_opens_a_context(house: Tenants) -> str:
     name, about = unique(), unique()
     ttl = house.chance.choice([None, 3600])
@@ -70,7 +70,7 @@ async def ann_opens_a_context(house: Tenants) -> str:
     return house.founded("context", bare(made["id"]), name, about, guests=guests, ends_at=ends_at)
 
 
-@act
+@often
 async def ann_invites_ben(house: Tenants) -> str:
     place = house.place("context", right="")
     await house.ann.do("creo", "join_shared_context", contextId=place.id, invite=["ben"])
@@ -78,7 +78,7 @@ async def ann_invites_ben(house: Tenants) -> str:
     return place.id
 
 
-@act
+@often
 async def ben_joins_a_context(house: Tenants) -> str:
     place = house.one_of(p for p in house.ledger.places if house.ledger.invited(p) and not p.right)
     await house.ben.do("creo", "join_shared_context", contextId=place.id)
@@ -87,7 +87,7 @@ async def ben_joins_a_context(house: Tenants) -> str:
     return place.id
 
 
-@act
+@often
 async def ben_writes_in_a_context(house: Tenants) -> str:
     place = house.place("context", right="write")
     said = {"content": unique(), "workLogType": "message", "sender": "ben"}
@@ -104,17 +104,12 @@ async def ben_leaves_a_context(house: Tenants) -> str:
     return place.id
 
 
-@act
+@often
 async def ann_lends(house: Tenants) -> str:
     place, text = house.place("context"), house.text("home", "atlas", "project")
     await house.ann.do("creo", "add_to_shared_context", contextId=place.id, memoryId=text.id)
     text.place, text.lent_from = place, text.place
     return f"{text.id} to {place.id}"
-
-
-@act
-async def ann_lends_again(house: Tenants) -> str:
-    return await ann_lends(house)
 
 
 @act
@@ -147,7 +142,7 @@ async def ann_founds_a_space(house: Tenants) -> str:
     return house.founded("space", name, about, owner, said["rules"].split()[-1])
 
 
-@act
+@often
 async def ann_notes(house: Tenants) -> str:
     place = house.place("space")
     words, hook, secret = house.words()
@@ -177,7 +172,7 @@ async def ann_copies_a_space(house: Tenants) -> str:
     return str(made["backup_id"])
 
 
-@act
+@often
 async def the_owner_gives_a_token(house: Tenants) -> str:
     spaces = [place for place in house.ledger.places if place.kind == "space"]
     chosen = house.chance.sample(spaces, min(len(spaces), house.chance.choice([1, 2])))

@@ -55,7 +55,8 @@ def bare(identifier: str) -> str:
 
 
 Act = Callable[["Tenants"], Awaitable[str]]
-ACTS: list[Act] = []
+ACTS: dict[Act, int] = {}
+"""What may be done, and how often beside other things."""
 
 
 class NotNow(Exception):
@@ -64,7 +65,13 @@ class NotNow(Exception):
 
 def act(function: Act) -> Act:
     """Something that Ann or Ben may do at any time."""
-    ACTS.append(function)
+    ACTS[function] = 1
+    return function
+
+
+def often(function: Act) -> Act:
+    """Something that brings the two together."""
+    ACTS[function] = 5
     return function
 
 
@@ -85,6 +92,8 @@ class Tenants:
     """What is Ben's, by kind."""
     trace: list[str] = field(default_factory=list)
     done: dict[str, int] = field(default_factory=dict)
+    before: int = 0
+    """The last event before the latest step."""
 
     # Choosing
 
@@ -112,19 +121,20 @@ class Tenants:
     async def step(self) -> None:
         """Do something, rather what was not done yet."""
         while True:
-            weights = [1 / (1 + self.done.get(one.__name__, 0)) ** 2 for one in ACTS]
-            (chosen,) = self.chance.choices(ACTS, weights)
+            weights = [weight / (1 + self.done.get(one.__name__, 0) / weight) for one, weight in ACTS.items()]
+            (chosen,) = self.chance.choices([*ACTS], weights)
             if await self.try_out(chosen):
                 return
 
     async def try_out(self, chosen: Act) -> bool:
-        name = chosen.__name__
+        name, before = chosen.__name__, await self.engine.events.last()
         try:
             told = await chosen(self)
         except NotNow:
             return False
         self.done[name] = self.done.get(name, 0) + 1
         self.trace.append(f"{name}: {told}")
+        self.before = before
         self.clock.advance(timedelta(seconds=1))
         self.ledger.now = self.clock.now()
         self.ledger.meet()

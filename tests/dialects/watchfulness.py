@@ -21,7 +21,7 @@ _NAMED = ("tags", "category", "sender", "threadId", "agent")
 _WIDE = {"query", "user_input", "limit", "threshold", "depth", "include_domains", "margin_hours", "start_time"}
 _TAKING = ("creo", "check_notifications")
 """It only looks, but nobody can look twice."""
-_LATEST = 20
+_DRAWING = "visualize"
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Curiosity:
     hooks: Sequence[str] = ()
     names: Sequence[str] = ()
     pools: Pools = field(default_factory=dict)
+    brief: bool = False
+    """Whether one way of asking each thing is enough; pictures are left out then, which take long to draw."""
 
     @property
     def addresses(self) -> list[str]:
@@ -50,8 +52,8 @@ class Heard:
     words: str
 
 
-async def everything(person: Person, about: Curiosity) -> AsyncIterator[Heard]:
-    """All that there is to hear for one caller."""
+async def everything(person: Person, about: Curiosity, after: int) -> AsyncIterator[Heard]:
+    """All that there is to hear for one caller; of what is pushed, what came after an event."""
     for dialect in DIALECTS:
         for tool, arguments in questions(dialect, about):
             words = await answered(await person.call(dialect, tool.name), dialect, tool, arguments)
@@ -59,7 +61,7 @@ async def everything(person: Person, about: Curiosity) -> AsyncIterator[Heard]:
         call = await person.call(dialect, "resource")
         for uri, words in await read(call, dialect, about.blocks, about.addresses):
             yield Heard(f"{dialect}.resource", uri, words)
-    async for heard in _pushed(person):
+    async for heard in _pushed(person, after):
         yield heard
 
 
@@ -67,11 +69,14 @@ def questions(dialect: str, about: Curiosity) -> Iterator[tuple[Tool, dict[str, 
     """What to ask each tool that only looks."""
     taking = [(dialect_named(dialect).tools[_TAKING[1]], dict[str, Any]())] if dialect == _TAKING[0] else []
     for tool, chosen in [*reading(dialect), *taking]:
-        for arguments in (*_in_general(tool, chosen), *_by_words(tool, chosen, about), *_by_id(tool, chosen, about)):
+        if about.brief and tool.name == _DRAWING:
+            continue
+        general = _in_general(tool, chosen, brief=about.brief)
+        for arguments in (*general, *_by_words(tool, chosen, about), *_by_id(tool, chosen, about)):
             yield tool, {**arguments, **chosen}
 
 
-def _in_general(tool: Tool, chosen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _in_general(tool: Tool, chosen: Mapping[str, Any], *, brief: bool) -> Iterator[dict[str, Any]]:
     """What must be said, what widens the view, and each way in which something can be chosen."""
     names, required = parameters(tool, chosen)
     if any(map(is_id, required)):
@@ -79,7 +84,7 @@ def _in_general(tool: Tool, chosen: Mapping[str, Any]) -> Iterator[dict[str, Any
     schema = tool.input_schema["properties"]
     least, wide = _values(tool, required), _values(tool, required | (names & _WIDE))
     yield from [least, *([wide] if wide != least else [])]
-    for name in sorted(names):
+    for name in () if brief else sorted(names):
         yield from ({**wide, name: one} for one in _ways(schema[name]))
 
 
@@ -123,19 +128,25 @@ def _as(schema: Mapping[str, Any], one: str) -> Any:
     return [one] if "array" in kinds else one
 
 
-async def _pushed(person: Person) -> AsyncIterator[Heard]:
+async def _pushed(person: Person, after: int) -> AsyncIterator[Heard]:
     """What comes over an open line, and the addresses of which a client is told that they have changed."""
     engine, actor = person.engine, await person.actor()
     if actor.limited_to is None:
-        (stretch,) = (await engine.watches.told([(actor, 0)], 1000)).values()
+        (stretch,) = (await engine.watches.told([(actor, after)], 1000)).values()
         yield Heard("creo.pushed", "", "\n".join(map(change, stretch.news)))
     call = await person.call("nocturne", "touched")
-    for event in await engine.events.visible(actor, max(0, await engine.events.last() - _LATEST)):
+    for event in await engine.events.visible(actor, after):
         touched = await dialect_named("nocturne").touched(call, event)
         yield Heard("nocturne.touched", "", " ".join(touched))
 
 
-def leaks(ledger: Ledger, who: Who, heard: Heard) -> set[str]:
+def forbidden(ledger: Ledger, who: Who) -> tuple[set[str], set[str]]:
+    """What must not stand in an answer, and what not even in one that tells of what was."""
+    words = ledger.forbidden(who)
+    return words, words - {word for word in ledger.met[who] if "-" in word}
+
+
+def leaks(forbidden: tuple[set[str], set[str]], heard: Heard) -> set[str]:
     """What stands in an answer and must not; what was said may come back."""
-    once = {word for word in ledger.met[who] if "-" in word} if heard.source in TRAIL else set()
-    return {word for word in ledger.forbidden(who) - once if word in heard.words and word not in heard.said}
+    words = forbidden[heard.source in TRAIL]
+    return {word for word in words if word in heard.words and word not in heard.said}

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 _BATCH = 100
 _BATCH_BYTES = 8 * 1024 * 1024
 _AT_ONCE = 8
-_LEASE = timedelta(seconds=30)
+_LEASE = timedelta(seconds=10)
 _NAME = "mirror"
 _PLACE = "mirror"
 """Under this key the store says which place its knowledge of the outside is of."""
@@ -301,7 +301,7 @@ def merged(ours: dict[str, Any], theirs: Sequence[dict[str, Any]]) -> dict[str, 
     """A registry of tokens with what others keep in theirs."""
     entries = {one["hash"]: one for one in ours["tokens"]}
     beside = {str(one.get("hash")): one for one in theirs}
-    known = [{**beside.get(hashed, {}), **_told(one)} for hashed, one in entries.items()]
+    known = [{**one, **beside.get(hashed, {}), **_told(one)} for hashed, one in entries.items()]
     return {**ours, "tokens": known + [one for hashed, one in beside.items() if hashed not in entries]}
 
 

@@ -182,9 +182,7 @@ def _found(tx: Reading, actor: Actor, token: str) -> Credential:
     """By its hash or a long enough beginning of it; two that begin alike are none."""
     begin = token.strip().removeprefix(SCHEME).rstrip(".…").lower()
     if len(begin) < SHORTEST_PREFIX or not _HEX.match(begin):
-        raise Invalid(
-            "token_hash", f"needs at least {SHORTEST_PREFIX} characters of the hash, as admin_list_tokens shows it"
-        )
+        raise Invalid("token_hash", f"needs at least {SHORTEST_PREFIX} characters of the hash, as the list shows it")
     found = [one for one in _governed(tx, actor) if hmac.compare_digest(one.hash[: len(begin)], begin)]
     if len(found) > 1:
         raise Invalid("token_hash", f"{len(found)} tokens begin so: give more of the hash")

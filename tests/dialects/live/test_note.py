@@ -364,12 +364,21 @@ async def test_since_that_is_no_date_is_refused(talk: LiveConversation) -> None:
 
 @behaviour("live.live_read.bounded")
 async def test_an_answer_is_never_more_than_a_client_can_take(talk: LiveConversation) -> None:
-    for text, shown in (("日" * 100_000, 1), ("x" * 100_000, 4), ('"\n' * 50_000, 1)):
-        space = await talk.space()
+    space = await talk.space()
+    for _ in range(2):
+        await talk.note(space, "日" * 100_000)
+    found = await talk.call("live_read", space_id=space)
+    assert (len(found["notes"]), found["total"], found["has_more"]) == (1, 2, True)
+
+
+@behaviour("live.live_read.bounded")
+async def test_what_an_answer_takes_is_counted_as_it_is_sent(local: LiveConversation) -> None:
+    for text, shown in (("x" * 100_000, 4), ('"\n' * 50_000, 1), ("é" * 100_000, 2), ("\x01y" * 50_000, 1)):
+        space = await local.space()
         for _ in range(5):
-            await talk.note(space, text)
-        found = await talk.call("live_read", space_id=space)
-        assert (len(found["notes"]), found["total"], found["has_more"]) == (shown, 5, True)
+            await local.note(space, text)
+        found = await local.call("live_read", space_id=space)
+        assert (len(found["notes"]), found["total"], found["has_more"]) == (shown, 5, True), text[:2]
 
 
 # Searching
