@@ -20,7 +20,7 @@ from commonplace.models.sentences import SentenceSummariser
 from commonplace.models.use import UniversalSentenceEncoder
 from commonplace.ports import Clock, Embedder, Store, Summariser
 from commonplace.ports.completions import Completer
-from commonplace.ports.files import Files
+from commonplace.ports.files import Files, FilesReading
 from commonplace.settings import EMBEDDERS, Settings
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
@@ -194,6 +194,18 @@ def nocturne_arrivals(file: Path) -> tuple[list[Arrival], list[str]]:
     from commonplace.storage.foreign.nocturne import arrivals, oddities
 
     return arrivals(file), oddities(file)
+
+
+def live_files(settings: Settings, location: str) -> FilesReading:
+    """Files that another server keeps for its spaces: in a bucket, a folder, or packed into one file."""
+    path = Path(location).expanduser()
+    if "://" in location or path.is_dir():
+        return space_files(settings, location)
+    if not path.is_file():
+        raise Invalid("source", f"{location} is not there")
+    from commonplace.storage.files.archive import ArchivedFiles
+
+    return ArchivedFiles(path)
 
 
 def is_in_use(settings: Settings) -> bool:

@@ -71,7 +71,7 @@ def act(function: Act) -> Act:
 
 def often(function: Act) -> Act:
     """Something that brings the two together."""
-    ACTS[function] = 5
+    ACTS[function] = 3
     return function
 
 

@@ -35,7 +35,9 @@ KINDS = (
 )
 OPENING = (
     *(acts.ann_plants, acts.ann_founds_a_team, acts.ann_remembers, acts.ann_files, acts.ann_shares) * 3,
-    *(acts.ann_lets_ben_in, acts.ann_makes_a_shared_key, acts.ann_grows_her_tree, acts.ann_labels),
+    *(acts.ann_lets_ben_in, acts.ann_makes_a_shared_key, acts.ann_grows_her_tree, acts.ann_names_a_text),
+    *(acts.ann_labels, acts.ann_makes_a_category, acts.ann_means_to_do, acts.ann_subscribes, acts.ann_is_here),
+    *(acts.ann_adds_a_block, acts.ann_works_in_a_session, acts.ann_makes_a_key_of_her_own, acts.ann_annotates),
     *(meetings.ann_founds_a_project, meetings.ann_stores_in_a_project, meetings.ben_joins_a_project) * 2,
     *(meetings.ann_opens_a_context, meetings.ann_invites_ben, meetings.ann_lends, meetings.ann_logs_her_work) * 2,
     *(meetings.ann_founds_a_space, meetings.ann_notes, meetings.the_owner_gives_a_token) * 2,
@@ -99,6 +101,7 @@ async def _compare(house: Tenants, who: Who) -> None:
 def _curiosity(house: Tenants, texts: Sequence[Text], most: int) -> Curiosity:
     pools = _pools(house, most)
     pools["memory"] = [text.id for text in texts]
+    pools["space"] = sorted({*pools["space"], *(text.place.id for text in texts if text.place.kind == "space")})
     pools["block"] = [f"block_{text.block}" for text in texts if text.block is not None]
     names = [name for text in texts for name in text.secrets[1:]][:most]
     return Curiosity([text.hook for text in texts], names, pools, brief=most == 1)

@@ -41,6 +41,7 @@ class Adopted:
     files: int = 0
     tokens: int = 0
     changed: int = 0
+    known: int = 0
     left: list[str] = field(default_factory=list)
     """What could not be taken in, and why."""
 
@@ -50,6 +51,7 @@ class Adopted:
         self.files += other.files
         self.tokens += other.tokens
         self.changed += other.changed
+        self.known += other.known
         self.left += other.left
 
 
@@ -97,7 +99,7 @@ class Adoption:
         files = {one.path: await self._printed(understood(one)) for one in due}
 
         def work(tx: Transaction) -> Adopted:
-            adopted = Adopted()  # made here, because work may be done over
+            adopted = Adopted(known=len(found) - len(due))  # made here, because work may be done over
             for one in due:
                 if chosen.is_due(tx, one):
                     self._take(tx, actor, one, files[one.path], adopted, chosen, only_new=only_new)
@@ -152,6 +154,8 @@ class Adoption:
         elif rule.meta(replace(space, metadata=metadata)) != rule.meta(space):
             tx.collections.describe(replace(space, metadata={**space.metadata, **metadata}))
             adopted.changed += 1
+        else:
+            adopted.known += 1
 
     def _take_tokens(self, tx: Transaction, found: Found, adopted: Adopted) -> None:
         entries = token_entries(found.held.data)
@@ -159,6 +163,7 @@ class Adoption:
             adopted.left.append(f"{found.path}: it is no registry of tokens")
             return
         adopted.tokens += self._tokens.adopt_in(tx, entries)
+        self._tokens.adopt_in(tx, [one for one in entries if one.get("revoked")])  # one must be known to be revoked
         hashes = [str(one.get("hash", "")).removeprefix(SCHEME).lower() for one in entries]
         unclear = sum(tx.credential_by_hash(hashed) is None for hashed in hashes)
         if unclear:
@@ -177,7 +182,9 @@ class Adoption:
             adopted.left.append(f"{file.found.path}: it was emptied; what it said stays")
             tx.spaces.unknow(file.found.path)
             tx.spaces.mark(file.found.path)
-        elif not file.is_said_by(known):
+        elif file.is_said_by(known):
+            adopted.known += 1
+        else:
             self._change(tx, actor, space, known, file)
             adopted.changed += 1
 

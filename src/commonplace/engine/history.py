@@ -9,6 +9,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.event import Event, Session
+from commonplace.domain.filter import Filter
 from commonplace.domain.history import Comparison, Done, restoring, state
 from commonplace.domain.memory import Memory, Version
 from commonplace.engine import trees
@@ -66,18 +67,19 @@ class History:
             events = tx.events_of(session, _reach(tx, actor, now), MOST_CHANGES)
             if not events:
                 raise NotFound("session", session)
-            return _shown(tx, actor, events, {m.number: m for m in _memories(tx, actor, events, now)})
+            among = readable(tx, actor, now)
+            return _shown(tx, trees.tree_of(tx, actor, among), events, _memories(tx, events, among))
 
         return await self._store.read(work)
 
 
-def _memories(tx: Reading, actor: Actor, events: Sequence[Event], now: datetime) -> Sequence[Memory]:
+def _memories(tx: Reading, events: Sequence[Event], among: Filter) -> dict[int, Memory]:
     numbers = sorted({event.memory_number for event in events})
-    return tx.memories(numbers, readable(tx, actor, now))
+    return {memory.number: memory for memory in tx.memories(numbers, among)}
 
 
-def _shown(tx: Reading, actor: Actor, events: Sequence[Event], memories: dict[int, Memory]) -> list[Done]:
-    ways = trees.ways_to(tx, tx.home(actor.user), list(memories))
+def _shown(tx: Reading, tree: int, events: Sequence[Event], memories: dict[int, Memory]) -> list[Done]:
+    ways = trees.ways_to(tx, tree, list(memories))
     shown = []
     for event in events:
         memory = memories.get(event.memory_number)

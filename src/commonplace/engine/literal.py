@@ -69,7 +69,7 @@ class _Search:
 
     def __init__(self, tx: Reading, actor: Actor, passage: str, among: Filter) -> None:
         self._tx = tx
-        self._tree = tx.home(actor.user)
+        self._tree = trees.tree_of(tx, actor, among)
         self._passage = passage
         self._folded = passage.casefold()
         self._among = among

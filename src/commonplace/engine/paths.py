@@ -76,7 +76,7 @@ class Paths:
         now = self._clock.now()
 
         def work(tx: Reading) -> tuple[Sequence[Branch], Ways]:
-            among, tree = readable(tx, actor, now), tx.home(actor.user)
+            among, tree = _view(tx, actor, now)
             branches = tx.paths.after(tree, after, among, limit)
             return branches, trees.ways_to(tx, tree, [branch.path.memory for branch in branches])
 
@@ -87,7 +87,8 @@ class Paths:
         now = self._clock.now()
 
         def work(tx: Reading) -> Outline:
-            return outline(tx.paths.stems(tx.home(actor.user), readable(tx, actor, now)), most)
+            among, tree = _view(tx, actor, now)
+            return outline(tx.paths.stems(tree, among), most)
 
         return await self._store.read(work)
 
@@ -96,7 +97,7 @@ class Paths:
         now = self._clock.now()
 
         def work(tx: Reading) -> list[Node]:
-            among, tree = readable(tx, actor, now), tx.home(actor.user)
+            among, tree = _view(tx, actor, now)
             return _placed(tx, tree, tx.paths.latest(tree, among, limit), among)
 
         return await self._store.read(work)
@@ -106,7 +107,7 @@ class Paths:
         now = self._clock.now()
 
         def work(tx: Reading) -> tuple[list[Orphan], int]:
-            among, tree = readable(tx, actor, now), tx.home(actor.user)
+            among, tree = _view(tx, actor, now)
             lost = tx.paths.orphans(tree, among, limit, offset)
             by_number = {memory.number: memory for memory in tx.memories([number for number, *_ in lost], among)}
             found = [Orphan(by_number[n], last, since) for n, last, since in lost if n in by_number]
@@ -119,7 +120,7 @@ class Paths:
         now = self._clock.now()
 
         def work(tx: Reading) -> tuple[Sequence[Memory], int]:
-            among, tree = readable(tx, actor, now), tx.home(actor.user)
+            among, tree = _view(tx, actor, now)
             found = tx.memories(tx.paths.pathless(tree, among, limit), among)
             return found, tx.paths.count_pathless(tree, among)
 
@@ -127,18 +128,20 @@ class Paths:
 
     async def addresses(self, actor: Actor, memory: Memory, most: int = MOST_ADDRESSES) -> list[Address]:
         """All addresses of a memory, as far as there are not too many."""
-        require(actor, Permission.READ)
+        now = self._clock.now()
 
         def work(tx: Reading) -> list[Address]:
-            return trees.ways_to(tx, tx.home(actor.user), [memory.number]).every(memory.number, most)
+            _, tree = _view(tx, actor, now)
+            return trees.ways_to(tx, tree, [memory.number]).every(memory.number, most)
 
         return await self._store.read(work)
 
     async def touched(self, actor: Actor, event: Event) -> list[Address]:
         """The addresses whose pages an event has changed: the memory's own, and those of what stands above it."""
+        now = self._clock.now()
 
         def work(tx: Reading) -> list[Address]:
-            tree = tx.home(actor.user)
+            _, tree = _view(tx, actor, now)
             amended = [amendment.path for amendment in tx.paths.amendments([event.number])]
             near = [*tx.paths.to(tree, event.memory_number), *(path for path in amended if path.place.tree == tree)]
             above = [path.place.parent for path in near if path.place.parent is not None]
@@ -151,8 +154,8 @@ class Paths:
 
     async def has_children(self, actor: Actor, memory: int) -> bool:
         """Whether anything stands below a memory, by its number."""
-        require(actor, Permission.READ)
-        return await self._store.read(lambda tx: bool(tx.paths.below(tx.home(actor.user), memory)))
+        now = self._clock.now()
+        return await self._store.read(lambda tx: bool(tx.paths.below(_view(tx, actor, now)[1], memory)))
 
     # Planting
 
@@ -203,8 +206,8 @@ class Paths:
         prints = await self._memories.prints_of(change) if change else None
 
         def work(tx: Transaction) -> Node:
-            among = readable(tx, actor, self._clock.now())
-            memory, path = trees.found(tx, tx.home(actor.user), address, among)
+            among, tree = _view(tx, actor, self._clock.now())
+            memory, path = trees.found(tx, tree, address, among)
             if (memory.id, memory.version) != (seen.id, seen.version):
                 raise Conflict("memory", str(address))
             if change:
@@ -300,8 +303,14 @@ class Paths:
         return tree
 
 
+def _view(tx: Reading, actor: Actor, now: datetime) -> tuple[Filter, int]:
+    """What the actor may see, and the tree of his addresses."""
+    among = readable(tx, actor, now)
+    return among, trees.tree_of(tx, actor, among)
+
+
 def _node(tx: Reading, actor: Actor, address: Address, most: int, now: datetime) -> Node:
-    among, tree = readable(tx, actor, now), tx.home(actor.user)
+    among, tree = _view(tx, actor, now)
     memory, path = (None, None) if address.is_root else trees.found(tx, tree, address, among)
     place = Place(tree, address.domain) if memory is None else Place(tree, parent=memory.number)
     branches = tuple(tx.paths.under(place, among, most))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from commonplace.domain.access import Actor
 from commonplace.domain.address import PLACELESS, Address
 from commonplace.domain.errors import Circular, NotFound, Stranding
 from commonplace.domain.filter import Filter
@@ -15,6 +16,18 @@ from commonplace.ports import Reading, Transaction
 
 MOST_NAMED = 10
 """Of those that would be stranded."""
+_NOWHERE = 0
+"""In place of a tree: no path is in it."""
+
+
+def tree_of(tx: Reading, actor: Actor, among: Filter) -> int:
+    """The tree that the actor's addresses are in.
+
+    It belongs to the user's home. Who has a key that opens only other places sees the memories that lie there, and not
+    what their owner calls them or when he recalls them.
+    """
+    home = tx.home(actor.user)
+    return home if home in among.collections else _NOWHERE
 
 
 def place_below(tx: Reading, tree: int, address: Address, among: Filter) -> Place:

@@ -41,8 +41,8 @@ class Entry:
     tag: str
 
 
-class Files(Protocol):
-    """Whole files by their path, for several processes at once. What fails raises FilesFailed and leaves no half file.
+class FilesReading(Protocol):
+    """Whole files by their path, to be read.
 
     A folder is there as long as a file is in it. `prefix` is a folder, `""` the root; a path that breaks
     the rules of `file_path` raises Invalid.
@@ -58,6 +58,10 @@ class Files(Protocol):
     async def listed(self, prefix: str = "") -> list[Entry]:
         """Every file below, sorted by path."""
         ...
+
+
+class Files(FilesReading, Protocol):
+    """The same, for several processes at once. What fails raises FilesFailed and leaves no half file."""
 
     async def folders(self, prefix: str = "") -> list[str]:
         """The names of the folders directly in it, sorted."""

@@ -303,7 +303,7 @@ class Elsewhere:
     live: LiveConversation
 
     async def finds(self, query: str, word: str) -> dict[str, bool]:
-        """Whether each dialect finds the word with a query."""
+        """Whether each dialect finds a text that holds the word twice, with a query; the answers may repeat that."""
         everywhere = {"include_domains": ["global", "user", "project", "session"], "threshold": 0.0}
         answers: dict[str, tuple[Connection, str, dict[str, Any]]] = {
             "assoc": (self.assoc, "memory", {"action": "search", "query": query, **everywhere}),
@@ -315,20 +315,17 @@ class Elsewhere:
         for dialect, (talk, tool, arguments) in answers.items():
             result = await talk.answer(tool, **arguments)
             assert not result.is_error, text_of(result)
-            found[dialect] = word in json.dumps([text_of(result), result.structured_content], ensure_ascii=False)
+            found[dialect] = f"{word} {word}" in text_of(result)
         return found
 
     async def writes(self, word: str) -> dict[str, bool]:
         """Whether it may keep something of its own in each dialect."""
+        text, place = f"{word} {word}", {"parent_uri": "core://", "priority": 1, "title": word, "disclosure": "x"}
         answers: dict[str, tuple[Connection, str, dict[str, Any]]] = {
-            "assoc": (self.assoc, "memory", {"action": "store", "content": word, "domain": "user"}),
-            "greeum": (self.greeum, "add_memory", {"content": word}),
-            "creo": (self.creo, "remember", {"content": word}),
-            "nocturne": (
-                self.nocturne,
-                "create_memory",
-                {"parent_uri": "core://", "content": word, "priority": 1, "title": word, "disclosure": "x"},
-            ),
+            "assoc": (self.assoc, "memory", {"action": "store", "content": text, "domain": "user"}),
+            "greeum": (self.greeum, "add_memory", {"content": text}),
+            "creo": (self.creo, "remember", {"content": text}),
+            "nocturne": (self.nocturne, "create_memory", {"content": text, **place}),
         }
         return {d: not (await talk.answer(tool, **given)).is_error for d, (talk, tool, given) in answers.items()}
 
@@ -356,7 +353,7 @@ async def test_a_note_is_found_in_every_dialect_by_whoever_may_go_into_its_space
     house: House, elsewhere: Any
 ) -> None:
     here, there, word = await house.admin.space(), await house.admin.space(), unique()
-    await house.admin.note(here, f"{word}: the deadline was moved to Friday")
+    await house.admin.note(here, f"{word} {word}: the deadline was moved to Friday")
     query = "when is the due date?"
     for token, finds in (
         (await house.admin.token("read", here), True),
@@ -387,11 +384,11 @@ async def test_a_limited_token_finds_nothing_outside_its_spaces(house: House, el
     space, word = await house.admin.space(), unique()
     owner = await elsewhere(OWNER_KEY)
     assert await owner.writes(word) == EVERYWHERE
-    await house.admin.note(await house.admin.space(), f"{word} in another space")
-    await owner.assoc.call("memory", action="store", content=f"{word} for all", domain="global")
+    await house.admin.note(await house.admin.space(), f"{word} {word} in another space")
+    await owner.assoc.call("memory", action="store", content=f"{word} {word} for all", domain="global")
     agent = await elsewhere(await house.admin.token("read,write,admin", space))
     assert await agent.finds(word, word) == NOWHERE
-    await agent.live.note(space, f"{word} in its own")
+    await agent.live.note(space, f"{word} {word} in its own")
     assert await agent.finds(word, word) == EVERYWHERE
 
 

@@ -17,6 +17,7 @@ from commonplace.dialects.assoc.answers import stamp
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import Domain, described, moment
 from commonplace.domain import limits
+from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup
 from commonplace.domain.errors import Invalid
 from commonplace.engine.memories import Reference
@@ -71,6 +72,7 @@ async def admin(
 ) -> Reply:
     """Health, figures, backup, restore, reindex, clean-up, moving a domain. What destroys needs force: true."""
     given = locals()
+    require_whole(call.actor)  # all of it concerns the whole store
     return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
 
 

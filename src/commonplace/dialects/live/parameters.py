@@ -29,7 +29,9 @@ def permissions(value: str) -> frozenset[Permission]:
     named = separated(value)
     unknown = [one for one in named if one not in set(Permission)]
     if unknown or not named:
-        raise Invalid("permissions", f"{', '.join(unknown) or 'nothing'}: write read, read,write or read,write,admin")
+        raise Invalid(
+            "permissions", f"{', '.join(unknown)[:80] or 'nothing'}: write read, read,write or read,write,admin"
+        )
     highest = max(_LEVELS.index(Permission(one)) for one in named)
     return frozenset(_LEVELS[: highest + 1])
 
