@@ -50,6 +50,12 @@ def _paths(options: argparse.Namespace) -> list[Table]:
     return paths.tables([size for size in options.sizes if size != 10_000], options.calls)
 
 
+def _sharing(options: argparse.Namespace) -> list[Table]:
+    from benchmarks import sharing
+
+    return sharing.tables([size for size in options.sizes if size < 100_000], options.calls)
+
+
 def _promises(options: argparse.Namespace) -> list[Table]:
     from benchmarks import promises
 
@@ -69,6 +75,7 @@ PARTS: dict[str, Part] = {
     "footprint": _footprint,
     "chain": _chain,
     "paths": _paths,
+    "sharing": _sharing,
     "promises": _promises,
     "recall": _recall,
 }

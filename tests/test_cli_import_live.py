@@ -209,7 +209,7 @@ async def test_a_bucket_is_brought(endpoint: str, tmp_path: Path, folder: Path) 
 
 async def worked_on(home: Household) -> None:
     await home.settle()
-    await home.note("Written here: ---, \"quoted\", 漢字", agent='ann "x" --- y', tags=["a, b", "---", "é"])
+    await home.note('Written here: ---, "quoted", 漢字', agent='ann "x" --- y', tags=["a, b", "---", "é"])
     await home.settle()
 
 

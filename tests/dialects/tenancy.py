@@ -101,6 +101,8 @@ class Ledger:
     home: Place
     teams: list[Team] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
+    hosted: list[Place] = field(default_factory=list)
+    """Places of Ben's, in which Ann is: what she leaves there he sees."""
     texts: list[Text] = field(default_factory=list)
     privates: list[Private] = field(default_factory=list)
     retired: list[str] = field(default_factory=list)
@@ -113,6 +115,10 @@ class Ledger:
     key: list[str] = field(default_factory=list)
     entered: set[Place] = field(default_factory=set)
     """The spaces that the agent's token opens."""
+    tokens: dict[str, frozenset[Place]] = field(default_factory=dict)
+    """Every token that was ever given, by name, with the spaces it was for; the agent's is the last."""
+    governs: bool = False
+    """Whether the agent may look at the tokens of its spaces."""
     knows: set[str] = field(default_factory=set)
     """Ids that Ben has written down himself, when he might see them."""
     met: dict[Who, set[str]] = field(default_factory=lambda: {who: set() for who in Who})
@@ -122,6 +128,8 @@ class Ledger:
 
     def right(self, who: Who, place: Place) -> str:
         """What one may do in a place."""
+        if place in self.hosted:
+            return "admin" if who is Who.BEN else ""
         if place not in self.places or (place.ends_at and place.ends_at <= self.now):
             return ""
         if who is Who.GUEST:
@@ -162,12 +170,18 @@ class Ledger:
         words |= {word for text in self.seen(who) for word in (text.id, *text.secrets, *text.tells)}
         if who is Who.GUEST:
             return words | {*self.ann, *self.key}
+        if who is Who.AGENT:
+            words |= self._governed_tokens()
         if who is Who.BEN:
             words |= {word for place in self.places if self.invited(place) for word in (place.id, *place.secrets)}
             words |= {word for team in self.teams if team.has_ben for word in (team.id, team.name, team.about)}
             words |= {word for team in self.governed() for word in (team.id, team.name)}
             words |= {*self.present()}
         return words | {*self.ann} if words else words
+
+    def _governed_tokens(self) -> set[str]:
+        own = [*self.tokens][-1:]
+        return {name for name, spaces in self.tokens.items() if self.governs and spaces <= self.entered}.union(own)
 
     def governed(self) -> set[Team]:
         """The teams of which Ben knows because he decides who shares an atlas."""
@@ -185,7 +199,7 @@ class Ledger:
     def is_near(self) -> bool:
         """Whether Ann and Ben share a team or a place; what he has left in a context is such a place."""
         left = any(place.visited for place in self.places if place.ends_at is None or self.now < place.ends_at)
-        return left or any(team.has_ben for team in self.teams) or bool(self.open_places(Who.BEN))
+        return left or any(team.has_ben for team in self.teams) or bool(self.open_places(Who.BEN) or self.hosted)
 
     def everything(self) -> set[str]:
         words = {word for place in self.places for word in (place.id, *place.secrets, *place.backups)}
@@ -193,7 +207,7 @@ class Ledger:
         words |= {word for team in self.teams for word in (team.id, team.name, team.about)}
         words |= {word for one in self.privates for word in (one.id, *one.secrets)}
         words |= {self.presence.name, self.presence.about} if self.presence else set()
-        return words | {*self.retired, *self.ann, *self.key}
+        return words | {*self.retired, *self.ann, *self.key, *self.tokens}
 
     def forbidden(self, who: Who) -> set[str]:
         """What must stand in no answer."""
@@ -215,8 +229,11 @@ class Ledger:
 
     def remove(self, place: Place, heir: Place) -> None:
         """A place is no more; what was lent from it will go home."""
-        self.places.remove(place)
-        self.retire(place.id, *place.secrets)
+        if place in self.hosted:
+            self.hosted.remove(place)
+        else:
+            self.places.remove(place)
+            self.retire(place.id, *place.secrets)
         for text in self.texts:
             if text.place is place:
                 self.move(text, heir)

@@ -229,7 +229,7 @@ async def ann_founds_a_team(house: Tenants) -> str:
 @often
 async def ann_lets_ben_in(house: Tenants) -> str:
     team = house.one_of(t for t in house.ledger.teams if not t.has_ben)
-    await house.ann.do("creo", "team_invite", teamId=team.id, userId="ben")
+    await house.ann.do("creo", "team_invite", teamId=team.id, userId=house.ben_id)
     team.has_ben = True
     return team.id
 
@@ -238,7 +238,7 @@ async def ann_lets_ben_in(house: Tenants) -> str:
 async def ben_is_out_of_a_team(house: Tenants) -> str:
     team = house.one_of(t for t in house.ledger.teams if t.has_ben)
     by = house.chance.choice([house.ann, house.ben])
-    await by.do("creo", "team_remove", teamId=team.id, userId="ben")
+    await by.do("creo", "team_remove", teamId=team.id, userId=house.ben_id)
     team.has_ben = False
     return f"{team.id} by {by.session}"
 

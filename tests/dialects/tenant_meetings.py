@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from commonplace.domain.access import Permission
+from commonplace.domain.access import ALL_PERMISSIONS, Permission
 from tests.dialects.conversation import unique
 from tests.dialects.tenancy import Place, Team, Who
 from tests.dialects.tenants import NotNow, Tenants, act, bare, often
 
 _RIGHTS = {"viewer": "read", "editor": "write"}
+_LOOKING, _WRITING = frozenset({Permission.READ}), frozenset({Permission.READ, Permission.WRITE})
 _RULES = "- `progress.md`: progress, todos, observations"
 
 # Projects
@@ -33,7 +34,7 @@ async def ann_stores_in_a_project(house: Tenants) -> str:
 @often
 async def ben_joins_a_project(house: Tenants) -> str:
     place, role = house.place("project", right=""), house.chance.choice(["viewer", "editor"])
-    await house.ann.do("assoc", "project", action="add_member", project_id=place.id, user_id="ben", role=role)
+    await house.ann.do("assoc", "project", action="add_member", project_id=place.id, user_id=house.ben_id, role=role)
     place.right = _RIGHTS[role]
     return f"{place.id} as {role}"
 
@@ -42,7 +43,7 @@ async def ben_joins_a_project(house: Tenants) -> str:
 async def ben_is_out_of_a_project(house: Tenants) -> str:
     place = house.one_of(p for p in house.ledger.places if p.kind == "project" and p.right)
     by = house.chance.choice([house.ann, house.ben])
-    await by.do("assoc", "project", action="remove_member", project_id=place.id, user_id="ben")
+    await by.do("assoc", "project", action="remove_member", project_id=place.id, user_id=house.ben_id)
     place.right = ""
     return f"{place.id} by {by.session}"
 
@@ -61,9 +62,9 @@ async def ann_ends_a_project(house: Tenants) -> str:
 @often
 async def ann_opens_a_context(house: Tenants) -> str:
     name, about = unique(), unique()
-    ttl = house.chance.choice([None, 3600])
+    ttl = house.chance.choice([None, 3600, 7200])
     guests: set[Team | Who] = house.chance.choice([set(), {Who.BEN}, {*house.ledger.teams[:1]}])
-    invite = [f"teams:{guest.id}" if isinstance(guest, Team) else "ben" for guest in guests]
+    invite = [f"teams:{guest.id}" if isinstance(guest, Team) else f"users:{house.ben_id}" for guest in guests]
     said = {"name": name, "description": about, "ttlSeconds": ttl, "invite": invite}
     made = await house.ann.do("creo", "create_shared_context", **said)
     ends_at = house.clock.now() + timedelta(seconds=ttl) if ttl else None
@@ -73,7 +74,7 @@ async def ann_opens_a_context(house: Tenants) -> str:
 @often
 async def ann_invites_ben(house: Tenants) -> str:
     place = house.place("context", right="")
-    await house.ann.do("creo", "join_shared_context", contextId=place.id, invite=["ben"])
+    await house.ann.do("creo", "join_shared_context", contextId=place.id, invite=[f"users:{house.ben_id}"])
     place.guests.add(Who.BEN)
     return place.id
 
@@ -131,6 +132,57 @@ async def ann_ends_a_context(house: Tenants) -> str:
     return place.id
 
 
+# At Ben's
+
+
+@act
+async def ben_hosts_a_project(house: Tenants) -> str:
+    made = (await house.ben.do("assoc", "project", action="create", name="x"))["project_id"]
+    said = {"action": "add_member", "project_id": made, "user_id": house.ann_id, "role": "editor"}
+    await house.ben.do("assoc", "project", **said)
+    house.ledger.hosted.append(Place("project", made))
+    return str(made)
+
+
+@act
+async def ann_stores_at_bens(house: Tenants) -> str:
+    place = house.one_of(p for p in house.ledger.hosted if p.kind == "project")
+    words, hook, secret = house.words()
+    said = {"action": "store", "content": words, "domain": "project", "project_id": place.id}
+    made = await house.ann.do("assoc", "memory", **said)
+    return (await house.keep(made["memory_id"], hook, [secret], place)).id
+
+
+@act
+async def ben_hosts_a_context(house: Tenants) -> str:
+    made = await house.ben.made("create_shared_context", name="x")
+    await house.ben.do("creo", "join_shared_context", contextId=made, invite=[f"users:{house.ann_id}"])
+    await house.ann.do("creo", "join_shared_context", contextId=made)
+    house.ledger.hosted.append(Place("context", made))
+    return made
+
+
+@act
+async def ann_lends_to_ben(house: Tenants) -> str:
+    place = house.one_of(p for p in house.ledger.hosted if p.kind == "context")
+    text = house.text("home", "atlas", "project")
+    await house.ann.do("creo", "add_to_shared_context", contextId=place.id, memoryId=text.id)
+    text.place, text.lent_from = place, text.place
+    return text.id
+
+
+@act
+async def ben_closes(house: Tenants) -> str:
+    place = house.one_of(house.ledger.hosted)
+    if place.kind == "project":
+        await house.ben.do("assoc", "project", action="delete", project_id=place.id)
+        house.ledger.remove(place, house.ledger.home)
+    else:
+        await house.ben.do("creo", "leave_shared_context", contextId=place.id)
+        house.ledger.give_back(place)
+    return f"{place.kind} {place.id}"
+
+
 # Spaces
 
 
@@ -178,10 +230,12 @@ async def the_owner_gives_a_token(house: Tenants) -> str:
     chosen = house.chance.sample(spaces, min(len(spaces), house.chance.choice([1, 2])))
     if not chosen:
         raise NotNow
-    owner = await house.engine.access.local_owner()
-    allowed = frozenset({Permission.READ, Permission.WRITE})
-    made = await house.engine.tokens.create(owner, unique(), allowed, [place.id for place in chosen], 0)
+    owner, name = await house.engine.access.local_owner(), unique()
+    allowed = house.chance.choice([_LOOKING, _WRITING, ALL_PERMISSIONS])
+    made = await house.engine.tokens.create(owner, name, allowed, [place.id for place in chosen], 0)
     house.token, house.ledger.entered = made.key, set(chosen)
+    house.ledger.tokens[name] = frozenset(chosen)
+    house.ledger.governs = Permission.ADMIN in allowed
     return _named(chosen)
 
 
@@ -203,7 +257,7 @@ def _named(places: Sequence[Place]) -> str:
 
 @act
 async def time_passes(house: Tenants) -> str:
-    by = house.chance.choice([timedelta(minutes=30), timedelta(minutes=61), timedelta(hours=25)])
+    by = house.chance.choice([timedelta(minutes=61), timedelta(minutes=121), timedelta(hours=25)])
     house.clock.advance(by)
     return str(by)
 

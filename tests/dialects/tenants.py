@@ -95,6 +95,14 @@ class Tenants:
     before: int = 0
     """The last event before the latest step."""
 
+    @property
+    def ben_id(self) -> str:
+        return self.own["user"][0]
+
+    @property
+    def ann_id(self) -> str:
+        return self.ledger.ann[0]
+
     # Choosing
 
     def one_of(self, some: Iterable[T]) -> T:

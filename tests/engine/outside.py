@@ -123,9 +123,7 @@ class Neighbour:
     async def notes(self, space: str = "alpha") -> list[str]:
         """The texts of the notes, sorted, read as another server reads them."""
         files = await self.all()
-        return sorted(
-            body(data.decode())[1] for path, data in files.items() if path.startswith(f"{space}/live/")
-        )
+        return sorted(body(data.decode())[1] for path, data in files.items() if path.startswith(f"{space}/live/"))
 
     async def wipe(self) -> None:
         """Remove everything, the way people do."""

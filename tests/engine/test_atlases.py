@@ -13,9 +13,11 @@ from commonplace.domain.event import EventKind
 from commonplace.domain.identifiers import CollectionId
 from commonplace.domain.memory import Draft, Memory
 from commonplace.domain.team import Role, TeamId
+from commonplace.domain.watch import Wish
 from commonplace.engine import Engine
 from commonplace.engine.atlases import Sketch
 from commonplace.engine.memories import Reference
+from tests.engine.people import identity
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +43,7 @@ async def shared(
 ) -> TeamId:
     team = (await engine.teams.create(actor, "a team")).membership.team.id
     for mate in mates:
-        await engine.teams.invite(actor, team, mate, Role.MEMBER)
+        await engine.teams.invite(actor, team, await identity(engine, mate), Role.MEMBER)
     await engine.teams.share(actor, atlas, team, right, inherited)
     return team
 
@@ -397,3 +399,16 @@ async def test_what_is_done_to_trees_is_noted(engine: Engine, owner: Actor) -> N
     noted = {(doing.what, doing.subject) for doing in (await engine.doings.latest(owner, 10)).doings}
     created = {("atlas created", atlas) for atlas in (top, other)}
     assert noted == {*created, ("atlas moved", top), ("atlas deleted", top)}
+
+
+async def test_who_watches_an_atlas_watches_what_it_lay_in_when_it_ends(engine: Engine) -> None:
+    ann = await user(engine, "ann")
+    root = await engine.atlases.create(ann, Sketch(name="root"))
+    leaf = await engine.atlases.create(ann, Sketch(name="leaf"), root.collection.id)
+    await engine.watches.add(ann, Wish(collection=leaf.collection.id))
+    await engine.memories.remember(ann, Draft("a leaf", home=leaf.collection.id))
+    await engine.watches.take(ann, 10)
+    await engine.atlases.delete(ann, leaf.collection.id)
+    assert [one.wish.collection for one in await engine.watches.all(ann)] == [root.collection.id]
+    told = await engine.watches.take(ann, 10)
+    assert [one.notice.event.kind for one in told.news] == [EventKind.MOVED]

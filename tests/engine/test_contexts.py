@@ -15,6 +15,7 @@ from commonplace.domain.team import Role
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
+from tests.engine.people import identity
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -156,7 +157,7 @@ async def test_the_owner_invites_later_too_and_nobody_else_does(engine: Engine) 
 async def test_a_member_of_an_invited_team_may_join_and_only_one_s_own_teams_can_be_invited(engine: Engine) -> None:
     ann, ben, cleo = [await user(engine, name) for name in ("ann", "ben", "cleo")]
     team = (await engine.teams.create(ann, "crew")).membership.team
-    await engine.teams.invite(ann, team.id, "ben", Role.MEMBER)
+    await engine.teams.invite(ann, team.id, await identity(engine, "ben"), Role.MEMBER)
     theirs = (await engine.teams.create(cleo, "others")).membership.team
     place = (await engine.contexts.create(ann, "talk", invite=named("crew"))).context.collection.id
     assert [one.joined for one in await engine.contexts.all(ben)] == [False]
@@ -384,3 +385,12 @@ async def test_a_key_that_opens_only_a_part_has_no_contexts(engine: Engine) -> N
     ):
         with pytest.raises(Forbidden):
             await refused_whole
+
+
+async def test_what_was_lent_may_be_changed_by_those_who_are_in_and_removed_by_its_author_only(engine: Engine) -> None:
+    ann, ben = await user(engine, "ann"), await user(engine, "ben")
+    memory = await lend(engine, ann, await context(engine, ann, ben), "the plan")
+    await engine.memories.revise(ben, at(memory), Change(content="the other plan"))
+    with pytest.raises(NotTheAuthor):
+        await engine.memories.forget(ben, at(memory))
+    await engine.memories.forget(ann, at(memory))

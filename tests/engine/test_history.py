@@ -10,6 +10,7 @@ from commonplace.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from commonplace.domain.event import EventKind
 from commonplace.domain.memory import Change, Draft, Memory
 from commonplace.engine import Engine
+from commonplace.engine.atlases import Sketch
 from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
 from tests.engine.gardening import Gardener, another
@@ -173,3 +174,14 @@ async def test_a_memory_of_another_dialect_has_a_history_too(ann: Gardener) -> N
     await ann.write(f"memory://{memory.id}", "two")
     states = await ann.engine.history.states(ann.actor, Reference(block=memory.block))
     assert [one.content for one in states] == ["one", "two"]
+
+
+async def test_a_session_is_still_known_when_the_place_it_worked_in_is_gone(engine: Engine, owner: Actor) -> None:
+    agent = owner.through("test", "session of an agent")
+    atlas = await engine.atlases.create(owner, Sketch(name="maps"))
+    memory = await engine.memories.remember(agent, Draft("the way there", home=atlas.collection.id))
+    await engine.memories.revise(agent, Reference(memory.id), Change(content="another way"))
+    await engine.atlases.delete(owner, atlas.collection.id)
+    changes = await engine.history.changes(owner, "session of an agent")
+    assert [one.event.kind for one in changes] == [EventKind.REMEMBERED, EventKind.REVISED]
+    assert "session of an agent" in [one.name for one in await engine.history.sessions(owner, 10)]

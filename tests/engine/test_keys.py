@@ -14,6 +14,7 @@ from commonplace.domain.team import Role
 from commonplace.engine import Engine
 from commonplace.engine.atlases import Sketch
 from commonplace.engine.keys import MOST_KEYS
+from tests.engine.people import identity
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -149,7 +150,7 @@ async def test_only_who_governs_an_atlas_shares_it(engine: Engine) -> None:
         with pytest.raises(NotFound):
             await engine.keys.share(ben, "x", absent, Right.READ)
     team = (await engine.teams.create(ann, "crew")).membership.team
-    await engine.teams.invite(ann, team.id, "ben", Role.MEMBER)
+    await engine.teams.invite(ann, team.id, await identity(engine, "ben"), Role.MEMBER)
     for right in (Right.READ, Right.WRITE):
         await engine.teams.share(ann, place, team.id, right, inherited=True)
         with pytest.raises(Forbidden):

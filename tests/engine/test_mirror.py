@@ -400,6 +400,21 @@ async def test_at_another_place_everything_is_written_and_nothing_taken_for_remo
         assert await home.notes() == await Neighbour(files).notes() == ["early", "late"]
 
 
+async def test_what_was_to_be_removed_is_removed_at_another_place_too(
+    tmp_path: Path, folder: Path, clock: Clock
+) -> None:
+    first, second = (files_at(str(tmp_path / name), Path()) for name in ("first", "second"))
+    async with household(folder, first, clock) as home:
+        await home.space()
+        await home.note("worked in", category="progress")
+        await home.settle()
+        await home.consolidate()  # and before the files can follow, the folder is moved
+    (tmp_path / "first").rename(tmp_path / "second")
+    async with household(folder, second, clock) as home:
+        await home.settle()
+        assert await home.notes() == await Neighbour(second).notes() == []
+
+
 async def test_after_the_store_was_restored_the_files_follow_it_and_nothing_is_lost(
     home: Household, other: Neighbour
 ) -> None:

@@ -14,6 +14,7 @@ from commonplace.engine import Engine
 from commonplace.engine.atlases import Sketch
 from commonplace.engine.memories import Reference
 from commonplace.ports import Transaction
+from tests.engine.people import identity
 from tests.fakes import Clock
 from tests.storage.samples import new_id
 
@@ -32,7 +33,7 @@ async def user(engine: Engine, name: str, permissions: frozenset[Permission] = R
 async def founded(engine: Engine, actor: Actor, **mates: Role) -> TeamId:
     team = (await engine.teams.create(actor, "a team")).membership.team.id
     for name, role in mates.items():
-        await engine.teams.invite(actor, team, name, role)
+        await engine.teams.invite(actor, team, await identity(engine, name), role)
     return team
 
 
@@ -126,11 +127,15 @@ async def test_a_credential_that_only_reads_changes_no_team(engine: Engine) -> N
 # Who is in
 
 
-async def test_a_user_is_let_in_by_id_or_name(engine: Engine) -> None:
+async def test_a_user_is_let_in_by_the_id_he_told_or_by_name_where_they_have_met(engine: Engine) -> None:
     ann, ben = await user(engine, "ann"), await user(engine, "ben")
-    await user(engine, "花子")
-    team = await founded(engine, ann)
+    hanako = await user(engine, "花子")
+    elsewhere, team = await founded(engine, ann), await founded(engine, ann)
     assert (await engine.teams.invite(ann, team, ben.user, Role.ADMIN)).mate.name == "ben"
+    stranger = await refused(engine.teams.invite(ann, team, "花子", Role.MEMBER), NotFound)
+    unknown = await refused(engine.teams.invite(ann, team, "太郎", Role.MEMBER), NotFound)
+    assert str(stranger).replace("花子", "太郎") == str(unknown)
+    await engine.teams.invite(ann, elsewhere, hanako.user, Role.MEMBER)
     assert (await engine.teams.invite(ann, team, " 花子 ", Role.MEMBER)).before is None
     assert await mates(engine, ann, team) == {"ann": Role.OWNER, "ben": Role.ADMIN, "花子": Role.MEMBER}
     for nobody in (ABSENT, "nobody"):
@@ -155,11 +160,11 @@ async def test_an_invitation_of_a_member_changes_his_role(engine: Engine) -> Non
 async def test_the_owner_and_admins_decide_who_is_in(engine: Engine) -> None:
     ann, ben, cleo, dora = [await user(engine, name) for name in ("ann", "ben", "cleo", "dora")]
     team = await founded(engine, ann, ben=Role.ADMIN, cleo=Role.MEMBER)
-    await refused(engine.teams.invite(cleo, team, "dora", Role.MEMBER), Forbidden)
+    await refused(engine.teams.invite(cleo, team, await identity(engine, "dora"), Role.MEMBER), Forbidden)
     await refused(engine.teams.remove(cleo, team, "ben"), Forbidden)
     for act in (engine.teams.invite(dora, team, "dora", Role.MEMBER), engine.teams.remove(dora, team, "ben")):
         assert str(await refused(act, NotFound)) == f"no team '{team}'"
-    await engine.teams.invite(ben, team, "dora", Role.MEMBER)
+    await engine.teams.invite(ben, team, await identity(engine, "dora"), Role.MEMBER)
     _, gone = await engine.teams.remove(ben, team, dora.user)
     assert gone.name == "dora"
     await refused(engine.teams.remove(ben, team, "dora"), NotFound)
@@ -186,7 +191,7 @@ async def test_a_team_has_a_largest_size(engine: Engine, clock: Clock) -> None:
             tx.teams.put_mate(team, someone.id, Role.MEMBER, ann.user, clock.now())
 
     await engine.store.write(crowd)
-    await refused(engine.teams.invite(ann, team, "ben", Role.MEMBER), Invalid)
+    await refused(engine.teams.invite(ann, team, await identity(engine, "ben"), Role.MEMBER), Invalid)
     assert (await engine.teams.invite(ann, team, "user 7", Role.ADMIN)).mate.role is Role.ADMIN
 
 
@@ -214,7 +219,7 @@ async def test_members_find_what_is_shared_until_it_is_not(engine: Engine) -> No
     await engine.teams.share(ann, atlas, team, Right.READ, True)
     assert await sees(engine, ben, memory)
     assert not await sees(engine, cleo, memory)
-    await engine.teams.invite(ann, team, "cleo", Role.MEMBER)
+    await engine.teams.invite(ann, team, await identity(engine, "cleo"), Role.MEMBER)
     assert await sees(engine, cleo, memory)
     await engine.teams.remove(ann, team, "cleo")
     assert not await sees(engine, cleo, memory)
@@ -305,7 +310,7 @@ async def test_what_is_shared_with_someone_is_listed_with_its_source(engine: Eng
 async def test_what_is_done_to_teams_is_noted(engine: Engine) -> None:
     ann, ben = await user(engine, "ann", ALL_PERMISSIONS), await user(engine, "ben")
     team, atlas = await founded(engine, ann, ben=Role.MEMBER), await plant(engine, ann)
-    await engine.teams.invite(ann, team, "ben", Role.ADMIN)
+    await engine.teams.invite(ann, team, await identity(engine, "ben"), Role.ADMIN)
     await engine.teams.invite(ann, team, "ben", Role.ADMIN)
     await engine.teams.share(ann, atlas, team, Right.READ, True)
     await engine.teams.unshare(ann, atlas, team)

@@ -1,9 +1,6 @@
 """A language model behind a real HTTP server that answers well, slowly, badly or not at all."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -11,75 +8,15 @@ import pytest
 from commonplace.domain.errors import ModelFailed
 from commonplace.models.completions import ChatCompletions
 from commonplace.ports.completions import Completer, Completion
+from tests.models.stand_in import KEY, WELL, Endpoint, standing_in
 
 pytestmark = pytest.mark.anyio
-
-KEY = "sk-very-secret"
-WELL = {
-    "choices": [{"message": {"role": "assistant", "content": "{}"}, "finish_reason": "stop"}],
-    "usage": {"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42},
-}
-
-
-class Endpoint(ThreadingHTTPServer):
-    """Answers as told, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.answers: list[tuple[int, bytes]] = []
-        self.requests: list[tuple[str, dict[str, str], Any]] = []
-        self.over = threading.Event()
-        self.hangs = False
-        self.drips = False
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
-    def will_answer(self, answer: Any, status: int = 200) -> None:
-        self.answers.append((status, answer if isinstance(answer, bytes) else json.dumps(answer).encode()))
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Endpoint
-
-    def do_GET(self) -> None:
-        self._answer(None)
-
-    def do_POST(self) -> None:
-        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-
-    def _answer(self, body: Any) -> None:
-        self.server.requests.append((self.path, dict(self.headers.items()), body))
-        if self.server.hangs:
-            self.server.over.wait(10)
-        status, answer = self.server.answers.pop(0) if self.server.answers else (200, json.dumps(WELL).encode())
-        try:
-            self.send_response(status)
-            self.end_headers()
-            if self.server.drips:
-                self._drip()
-            self.wfile.write(answer)
-        except OSError:
-            self.close_connection = True  # the other side has had enough
-
-    def _drip(self) -> None:
-        """A byte now and then, so that no single wait is long."""
-        while not self.server.over.wait(0.02):
-            self.wfile.write(b" ")
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        return None
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    endpoint = Endpoint()
-    threading.Thread(target=endpoint.serve_forever, args=(0.01,), daemon=True).start()
-    yield endpoint
-    endpoint.over.set()
-    endpoint.shutdown()
-    endpoint.server_close()
+    with standing_in() as endpoint:
+        yield endpoint
 
 
 def model(endpoint: Endpoint, **more: Any) -> ChatCompletions:

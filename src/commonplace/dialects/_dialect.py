@@ -12,6 +12,7 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_ori
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
 
+from commonplace.dialects._schema import as_object, fields_at, plain, usual
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import CommonplaceError, Invalid
 from commonplace.domain.event import Event
@@ -142,17 +143,17 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        schema = _plain(self._arguments.model_json_schema())
-        schema["properties"] = {name: _usual(entry) for name, entry in schema.get("properties", {}).items()}
+        schema = plain(self._arguments.model_json_schema())
+        schema["properties"] = {name: usual(entry) for name, entry in schema.get("properties", {}).items()}
         return schema
 
     @cached_property
     def output_schema(self) -> dict[str, Any] | None:
         if self.answers in (None, Prose):
             return None
-        schema = _plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
+        schema = plain(TypeAdapter(self.answers).json_schema(mode="serialization"))
         definitions = schema.pop("$defs", None)
-        return _as_object(schema) | ({"$defs": definitions} if definitions else {})
+        return as_object(schema) | ({"$defs": definitions} if definitions else {})
 
     async def __call__(self, call: Call, arguments: Mapping[str, Any]) -> Answer[Any]:
         """Validate once, then do it."""
@@ -181,7 +182,8 @@ class Tool:
     def _problem(self, problem: Mapping[str, Any]) -> tuple[str, str]:
         name, *inside = map(str, problem["loc"] or ("arguments",))
         if problem["type"] == "extra_forbidden" and inside:
-            return name, f"{'.'.join(inside)[:80]!r} is not one of its fields (see the schema)"
+            known = fields_at(self.input_schema, [name, *inside[:-1]])
+            return name, f"{'.'.join(inside)[:80]!r} is not one of its fields{_hint(inside[-1], known)}"
         if problem["type"] == "extra_forbidden":
             return name[:80], self._unknown(name)
         if problem["type"] == "missing":
@@ -189,10 +191,12 @@ class Tool:
         return name, str(problem["msg"])
 
     def _unknown(self, name: str) -> str:
-        known = list(self._arguments.model_fields)
-        near = difflib.get_close_matches(name[:80], known, 1, 0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        return f"is not a parameter of {self.name}{hint} (it takes: {', '.join(known) or 'none'})"
+        return f"is not a parameter of {self.name}{_hint(name, list(self._arguments.model_fields))}"
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name[:80], known, 1, 0.5)
+    return f"{f'; did you mean {near[0]!r}?' if near else ''} (it takes: {', '.join(known) or 'none'})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,45 +359,3 @@ class Dialect:
             for name, tool in self.tools.items()
             if name in chosen and name not in settings.exclude_tools and not (settings.read_only and tool.act.changes)
         }
-
-
-USUALLY = "usually"
-"""Under this key a parameter's schema says its default, where the code must know whether it was given."""
-
-
-def _usual(entry: dict[str, Any]) -> dict[str, Any]:
-    if USUALLY not in entry:
-        return entry
-    usual = entry.pop(USUALLY)
-    entry.pop("default", None)
-    kinds = [one for one in entry.pop("anyOf", [{}]) if one.get("type") != "null"]
-    return {**kinds[0], **entry, **({} if usual is None else {"default": usual})}
-
-
-def _as_object(schema: dict[str, Any]) -> dict[str, Any]:
-    """Answers are objects; what is none stands in one, under `result`."""
-    if schema.get("type") == "object" or "$ref" in schema:
-        return {"type": "object", **schema}
-    if "anyOf" in schema:
-        return {"type": "object", "anyOf": [_as_object(one) for one in schema["anyOf"]]}
-    return {"type": "object", "properties": {"result": schema}, "required": ["result"]}
-
-
-def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without the titles pydantic adds: they repeat the names and cost tokens in every listing."""
-    return {key: _without_titles(value) for key, value in schema.items() if key != "title"}
-
-
-def _without_titles(value: Any) -> Any:
-    if isinstance(value, dict):
-        # A property may be called `title`: only a title that is a plain string is pydantic's.
-        return {_key(k, v): _without_titles(v) for k, v in value.items() if not (k == "title" and isinstance(v, str))}
-    return [_without_titles(one) for one in value] if isinstance(value, list) else value
-
-
-def _key(name: str, value: Any) -> str:
-    """Bounds behind a validator of our own are left in pydantic's words: JSON schema has others for them."""
-    return _BOUNDS.get(name, name) if isinstance(value, int | float) else name
-
-
-_BOUNDS = {"ge": "minimum", "le": "maximum"}

@@ -79,6 +79,15 @@ class Holding:
     granted: Right | None
     ends_at: datetime | None = None
     """From then on it is no longer held."""
+    kind: str = ""
+
+    @property
+    def domains(self) -> frozenset[str]:
+        """A tree, a context or a space is no project: who looks among what is his own finds it too."""
+        return frozenset({self.domain} if self.kind in _PLAIN else {self.domain, "user"})
+
+
+_PLAIN = frozenset({"global", "user", "project", "session"})
 
 
 def require(actor: Actor, permission: Permission) -> None:

@@ -90,8 +90,8 @@ def file_name(agent: str, category: str, at: datetime, randomness: bytes) -> str
 def _scalar(value: object) -> str:
     written = json.dumps(value, ensure_ascii=False)
     # Readers that look for the next fence anywhere must not find one here.
-    fenced = written.replace(FENCE, "-\\u002d-")
-    return _UNWRITABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", fenced)
+    apart = written.replace("--", "-\\u002d") if FENCE in written else written
+    return _UNWRITABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", apart)
 
 
 def _tags(values: Iterable[object]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from commonplace.domain import limits
 from commonplace.domain.bank import MAX_RULES_CHARS
 from commonplace.domain.collection import Collection
 from commonplace.domain.errors import Invalid
@@ -184,14 +185,28 @@ _META_KINDS = {
 def metadata_from(found: Mapping[str, Any]) -> dict[str, Any]:
     """What a space keeps of a `_meta.json` that someone else wrote."""
     kept: dict[str, Any] = {
-        "description": str(found.get("description") or ""),
-        "owner": str(found.get("owner") or ""),
-        "foreign": {key: value for key, value in found.items() if key not in _META_KEYS},
+        "description": sound(str(found.get("description") or "")),
+        "owner": sound(str(found.get("owner") or "")),
+        "foreign": _foreign({key: value for key, value in found.items() if key not in _META_KEYS}),
     }
     for key, kind in _META_KINDS.items():
-        if isinstance(found.get(key), kind):
-            kept[key] = found[key]
+        value = found.get(key)
+        if isinstance(value, kind) and value is not True and value is not False:
+            kept[key] = sound(value) if isinstance(value, str) else value
     return kept
+
+
+def _foreign(more: dict[str, Any]) -> dict[str, Any]:
+    """What others keep beside, as far as it can be written again."""
+    try:
+        return limits.metadata(more)
+    except Invalid:
+        return {}
+
+
+def sound(text: str) -> str:
+    """JSON can escape what no text may hold."""
+    return text.replace("\x00", "").encode(errors="replace").decode()
 
 
 def stamp(moment: datetime) -> str:

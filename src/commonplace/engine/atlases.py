@@ -177,6 +177,9 @@ class Atlases:
             found, look = held(tx, actor, atlas, Right.ADMIN), _Look(tx, actor)
             children = len(look.forest.children(found.number))
             tx.collections.put_all_below(found.number, found.parent)
+            if found.parent is not None:
+                tx.watches.carry(found.number, found.parent)
+                tx.collections.carry_loans(found.number, found.parent)
             memories = self._empty(tx, actor, found)
             tx.collections.remove(found.number)
             tx.doings.note(actor, self._clock.now(), "atlas deleted", found.id)

@@ -243,7 +243,7 @@ class Collections:
             return frozenset(
                 h.id
                 for h in tx.holdings(actor.user)
-                if (not scope.domains or h.domain in scope.domains) and (h.domain not in kinds or h.id in named)
+                if (not scope.domains or h.domains & set(scope.domains)) and (h.domain not in kinds or h.id in named)
             )
 
         return actor.within(await self._store.read(work))

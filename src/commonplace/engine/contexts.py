@@ -296,7 +296,7 @@ def _invite(tx: Transaction, actor: Actor, context: Collection, guests: Sequence
 
 
 def _invitation(tx: Reading, actor: Actor, context: Collection, guest: Invitee, now: datetime) -> Invitation:
-    """To a user by id or name, or to a team that the actor is in."""
+    """To a user by id or name, who decides whether to join, or to a team that the actor is in."""
     name = limits.label("invite", guest.name)
     if guest.kind is not Guest.TEAM and (user := tx.user(UserId(name)) or tx.user_named(name)):
         return Invitation(context.number, Guest.USER, user.id, actor.user, now)

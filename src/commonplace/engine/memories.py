@@ -21,7 +21,7 @@ from commonplace.engine import trees
 from commonplace.engine.access import changeable, own_labels, readable, require_writable
 from commonplace.engine.associations import Found, associated
 from commonplace.engine.embedding import Embedding
-from commonplace.engine.shelves import lodging
+from commonplace.engine.shelves import check_not_lent, lodging
 from commonplace.ports import Clock, Page, Prints, Reading, Store, Transaction
 
 SWEEP_SIZE = 200
@@ -163,7 +163,10 @@ class Memories:
         return await self._store.read(work)
 
     async def latest(self, actor: Actor, limit: int, *, own: bool = False) -> Sequence[Memory]:
-        """Those stored last, or those of them that the actor stored; at once, even where nothing is loaded yet."""
+        """Those stored last, or those of them that are the actor's own words: by none of the keys it has shared.
+
+        At once, even where nothing is loaded yet.
+        """
         now, by = self._clock.now(), actor.user if own else None
         return await self._store.read(lambda tx: tx.latest(readable(tx, actor, now), limit, by))
 
@@ -278,6 +281,7 @@ class Memories:
         # Who wrote it may take it away, even where others decide what is written.
         if memory.author.user != actor.user:
             self.changing_in(tx, actor, reference, ephemeral)
+            check_not_lent(tx, memory)
         self.erase_in(tx, memory, actor.author, now)
         return memory
 

@@ -157,10 +157,10 @@ class Mirror:
 
         def arrive(tx: Transaction) -> None:
             if tx.meta(_PLACE) != place(tx):
-                tx.spaces.unknow_all()
                 tx.spaces.mark_all((rule.META, *rule.KEPT))
                 if registry(tx)["tokens"]:
                     tx.spaces.mark(rule.TOKENS)
+                tx.spaces.unknow_all()
                 tx.set_meta(_PLACE, place(tx))
 
         if await self._store.read(lambda tx: tx.meta(_PLACE) != place(tx)):

@@ -8,7 +8,9 @@ from datetime import datetime
 
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection, Kind
+from commonplace.domain.errors import NotTheAuthor
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, uuid7
+from commonplace.domain.memory import Memory
 from commonplace.engine.access import require_writable
 from commonplace.ports import Reading, Transaction
 
@@ -25,6 +27,13 @@ def lodging(tx: Transaction, actor: Actor, place: Collection, now: datetime) -> 
         return tx.collections.numbered(tx.home(actor.user)) or place
     require_writable(tx, actor, context.number, now)
     return shelf(tx, context, actor.user, now)
+
+
+def check_not_lent(tx: Reading, memory: Memory) -> None:
+    """Those it was lent to may change it, which can be undone, but not take it away."""
+    place = tx.collections.numbered(memory.home)
+    if place and place.kind == Kind.SHELF:
+        raise NotTheAuthor("author", "removing what was lent")
 
 
 def shelf(tx: Transaction, context: Collection, author: UserId, now: datetime) -> Collection:

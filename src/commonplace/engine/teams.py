@@ -88,7 +88,7 @@ class Teams:
         def work(tx: Transaction) -> Invited:
             now = self._clock.now()
             found = _governed(tx, actor, team)
-            who = _user(tx, user)
+            who = acquainted(tx, actor, user)
             before = tx.teams.role(team, who.id)
             _check_invitation(tx, team, before, role)
             tx.teams.put_mate(team, who.id, role, actor.user, now)
@@ -200,12 +200,23 @@ def _mate(mates: Sequence[Mate], user: str) -> Mate:
     return found[0]
 
 
-def _user(tx: Reading, name: str) -> User:
+def acquainted(tx: Reading, actor: Actor, name: str) -> User:
+    """A user by his id, which only he can have told; by name only one whom the actor has met in a team.
+
+    Whoever could name everyone could draw everyone into a team, and learn who is here. Administrators know all.
+    """
     name = limits.label("userId", name)
-    found = tx.user(UserId(name)) or tx.user_named(name)
+    found = tx.user(UserId(name))
+    named = None if found else tx.user_named(name)
+    if named and (Permission.ADMIN in actor.permissions or named.id == actor.user or _has_met(tx, actor, named)):
+        found = named
     if found is None:
         raise NotFound("user", name)
     return found
+
+
+def _has_met(tx: Reading, actor: Actor, other: User) -> bool:
+    return any(tx.teams.role(one.team.id, other.id) for one in tx.teams.of_user(actor.user, MOST_MATES))
 
 
 def _check_invitation(tx: Reading, team: TeamId, before: Role | None, role: Role) -> None:

@@ -59,9 +59,19 @@ class Upkeep:
         """Until cancelled: do what is due, rest, again."""
         await self._safely(self.warm)
         gc.freeze()  # what is loaded by now stays: the collector need not go through it again and again
+        # Beside each other: a long text is embedded for minutes, and what was deleted must not wait for it.
+        async with asyncio.TaskGroup() as both:
+            both.create_task(self._again(self.tidy))
+            both.create_task(self._again(self._embed_waiting))
+
+    async def _again(self, work: Callable[[], Awaitable[None]]) -> None:
         while True:
-            await self._safely(self.once)
+            await self._safely(work)
             await asyncio.sleep(PAUSE)
+
+    async def _embed_waiting(self) -> None:
+        if self._store.writable:
+            await self.embed_missing()
 
     async def _safely(self, work: Callable[[], Awaitable[None]]) -> None:
         """A failure here is logged and tried again later: callers must not suffer for it."""
@@ -73,11 +83,15 @@ class Upkeep:
             logger.exception("upkeep failed")
 
     async def once(self) -> None:
-        """One round."""
+        """One round of everything."""
+        await self._embed_waiting()
+        await self.tidy()
+
+    async def tidy(self) -> None:
+        """One round of what takes no time."""
         await self._recall.flush_uses()
         if self._store.writable:
             await self._memories.sweep()
-            await self.embed_missing()
             for chore in self._chores:
                 await chore()
             await self._backups.daily()

@@ -44,6 +44,10 @@ class WatchWriting(WatchReading, Protocol):
     """The same, to be changed."""
 
     def add(self, watch: Watch) -> None: ...
+    def carry(self, place: int, to: int) -> None:
+        """Watches about a place that ends are about another from now on."""
+        ...
+
     def remove(self, owner: UserId, watch: WatchId) -> bool:
         """With its notices; whether there was one."""
         ...

@@ -23,13 +23,14 @@ from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports.greeting import Greeting
-from commonplace.transports.sampling import client_model
+from commonplace.transports.sampling import Question, client_model
 from commonplace.transports.subscriptions import Subscriptions
 from commonplace.transports.watching import UNKNOWN, Watched, Watcher, watching
 
 logger = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
+ToolAnswer = types.CallToolResult | types.InputRequiredResult
 ACTOR = "commonplace.actor"
 """Under this key an HTTP request carries who sent it."""
 _LIST_TTL_MS = 60_000
@@ -108,26 +109,26 @@ class DialectServer:
         ]
         return types.ListToolsResult(tools=allowed, ttl_ms=_LIST_TTL_MS, cache_scope="private")
 
-    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> ToolAnswer:
         name = params.name if params.name in self._tools else UNKNOWN
         with watching(self.watchers, self.dialect.name, name, context.meta) as call:
             answer = await self._answer(context, params, call)
-            call.refused = bool(answer.is_error)
+            call.refused = isinstance(answer, types.CallToolResult) and bool(answer.is_error)
             return answer
 
-    async def _answer(
-        self, context: Context, params: types.CallToolRequestParams, watched: Watched
-    ) -> types.CallToolResult:
+    async def _answer(self, context: Context, params: types.CallToolRequestParams, watched: Watched) -> ToolAnswer:
         tool = self._tools.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}. This server has: {known}")
         call: Call | None = None
         try:
-            call = await self._called(context, tool.name)
+            call = await self._called(context, tool.name, params)
             tool.act.require(call.actor)
             self.dialect.heard(call)
             return _answered(await tool(call, params.arguments or {}))
+        except Question as question:
+            return question.result
         except CommonplaceError as error:
             if call:
                 self._engine.doings.refused(call.actor, error)
@@ -143,12 +144,12 @@ class DialectServer:
         actor = (await self._caller(context)).through(f"{self.dialect.name}.instructions")
         return Call(self._engine, actor, self._settings, _no_progress)
 
-    async def _called(self, context: Context, tool: str) -> Call:
+    async def _called(self, context: Context, tool: str, params: types.CallToolRequestParams | None = None) -> Call:
         async def progress(done: int, total: int) -> None:
             await context.session.report_progress(done, total)
 
         actor = (await self._actor(context)).through(f"{self.dialect.name}.{tool}")
-        client, model = _client_name(context), client_model(context)
+        client, model = _client_name(context), client_model(context, params)
         return Call(self._engine, actor, self._settings, progress, client=client, model=model)
 
     # Resources

@@ -113,3 +113,11 @@ async def test_each_sees_its_own_log_and_administrators_all(ann: Speaker, ben: S
     assert [(one["user"], one["subject"]) for one in everything["logs"]] == [("ann", memory)]
     assert "secret words" not in str(everything)
     assert isinstance(await ben.refused("search_logs", query="\ud800"), Invalid)
+
+
+@behaviour("creo.log.get")
+async def test_the_words_count_what_they_leave_out(ann: Speaker) -> None:
+    for _ in range(7):
+        await ann.remember()
+    answer = await ann.answer("get_logs", limit=3)
+    assert answer.text.endswith(f"ほか {answer.value['total'] - 3} 件")

@@ -194,7 +194,8 @@ async def test_without_a_model_words_are_searched_and_the_answer_says_so(
 async def test_a_threshold_leaves_out_what_is_less_alike(local: CreoConversation) -> None:
     close = await local.remember("the database is PostgreSQL")
     await local.remember("cats sleep all day")
-    assert len(await _ids(local, query="the database is PostgreSQL")) == 2
+    assert await _ids(local, query="the database is PostgreSQL") == [close]  # without one, only noise is left out
+    assert len(await _ids(local, query="the database is PostgreSQL", threshold=0)) == 2
     assert await _ids(local, query="the database is PostgreSQL", threshold=0.7) == [close]
     words = await local.says("search", query="violins", threshold=0.9)
     assert words.startswith("🔍 メモリが見つかりませんでした（類似度0.9以上")
@@ -260,6 +261,7 @@ async def test_an_ephemeral_result_says_how_long_it_lasts(local: CreoConversatio
     (90, 60, "TTL 1分30秒, 残り 30秒"),
     (60, 59.5, "TTL 1分, 残り 1秒"),
     (2_592_000, 1, "TTL 30日, 残り 29日"),
+    (172_800, 0.001, "TTL 2日, 残り 2日"),
 ])  # fmt: skip
 async def test_time_is_told_in_its_largest_unit(
     local: CreoConversation, clock: Clock, ttl: int, passed: float, words: str

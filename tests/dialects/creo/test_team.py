@@ -89,6 +89,7 @@ async def test_those_with_a_say_let_others_in(engine: Engine, settings: Settings
 async def test_a_user_is_named_by_id_or_name(engine: Engine, settings: Settings, ann: Speaker) -> None:
     hanako, team = await enrolled(engine, settings, "花子"), await team_of(ann)
     bare = hanako.actor.user
+    await ann.call("team_invite", teamId=await team_of(ann), userId=bare)  # only who has met someone may name him
     for written in ("花子", " 花子 ", bare, f"users:{bare}", f"user:{bare}", f"users:⟨{bare}⟩", bare.upper()):
         assert (await ann.call("team_invite", teamId=team, userId=written))["userId"] == f"users:{bare}"
         assert (await ann.call("team_remove", teamId=team, userId=written))["userId"] == f"users:{bare}"

@@ -64,9 +64,7 @@ class LiveConversation(Connection):
         return str((await self.call("space_create", **given))["space_id"])
 
     async def note(self, space: str, content: str = "", category: str = "observation", **more: Any) -> dict[str, Any]:
-        return await self.call(
-            "live_note", space_id=space, category=category, content=content or unique(), **more
-        )
+        return await self.call("live_note", space_id=space, category=category, content=content or unique(), **more)
 
     async def notes(self, space: str, **more: Any) -> list[str]:
         """The texts of its notes, the newest first."""
@@ -127,7 +125,9 @@ def on_disk(folder: Path) -> dict[str, bytes]:
 
 
 @asynccontextmanager
-async def over_the_net(server: Served, key: str = "", era: Era = "legacy", **client: Any) -> AsyncIterator[LiveConversation]:
+async def over_the_net(
+    server: Served, key: str = "", era: Era = "legacy", **client: Any
+) -> AsyncIterator[LiveConversation]:
     """A conversation over HTTP with whatever key, or without any."""
     async with (
         httpx2.AsyncClient(headers={"Authorization": f"Bearer {key}"} if key else {}, timeout=60) as web,

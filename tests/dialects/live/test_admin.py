@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from commonplace.domain.access import Permission
+from commonplace.domain.identifiers import CredentialId
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from tests.dialects.conversation import unique
@@ -26,8 +28,9 @@ LISTED = {
 
 
 async def _listed(talk: LiveConversation, name: str) -> dict[str, Any]:
-    (found,) = [one for one in (await talk.call("admin_list_tokens"))["tokens"] if one["name"] == name]
-    return found
+    found: list[dict[str, Any]] = (await talk.call("admin_list_tokens"))["tokens"]
+    (named,) = [one for one in found if one["name"] == name]
+    return named
 
 
 def _hash(token: str) -> str:
@@ -201,6 +204,20 @@ async def test_less_than_16_characters_of_a_hash_are_refused(talk: LiveConversat
     assert (status, message) == ("not_found", "Token introuvable : no token '0000000000000000'")
 
 
+@behaviour("live.admin_revoke_token.ambiguous")
+async def test_a_prefix_that_two_hashes_share_is_refused(engine: Engine, local: LiveConversation) -> None:
+    token = await local.token(name="one")
+    first = await engine.store.read(lambda tx: tx.credential_by_hash(_hash(token)))
+    assert first
+    twin = replace(first, id=CredentialId("twin"), name="twin", hash=first.hash[:32] + first.hash[31::-1])
+    await engine.store.write(lambda tx: tx.add_credential(twin))
+    for tool, more in (("admin_revoke_token", {}), ("admin_update_token", {"permissions": "read"})):
+        said = await local.invalid(tool, token_hash=(await _listed(local, "one"))["hash"], **more)
+        assert said == "token_hash: 2 tokens begin so: give more of the hash"
+    assert (await local.call("admin_revoke_token", token_hash=twin.hash))["name"] == "twin"
+    assert (await _listed(local, "one"))["revoked"] is False
+
+
 # Changing
 
 
@@ -277,7 +294,9 @@ async def test_an_administrator_of_some_spaces_governs_only_tokens_of_these(
             for tool, more in (("admin_revoke_token", {}), ("admin_update_token", {"permissions": "read,write"})):
                 assert (await head.refused(tool, token_hash=_hash(token), **more))[0] == "not_found"
         for spaces in ("*", theirs):
-            assert (await head.refused("admin_update_token", token_hash=_hash(inside), space_ids=spaces))[0] == "forbidden"
+            assert (await head.refused("admin_update_token", token_hash=_hash(inside), space_ids=spaces))[
+                0
+            ] == "forbidden"
         assert (await head.call("admin_create_token", name="more", permissions="read", space_ids=mine))["token"]
         await head.call("admin_update_token", token_hash=_hash(inside), permissions="read,write")
         await head.call("admin_revoke_token", token_hash=_hash(inside))

@@ -103,8 +103,7 @@ async def test_a_backup_is_one_moment_though_notes_arrive_and_are_consolidated(
 
     async def back_up() -> None:
         async with spoken_to(engine, settings) as other:
-            for _ in range(6):
-                made.append((await other.call("backup_create", space_id=space))["backup_id"])
+            made.extend([(await other.call("backup_create", space_id=space))["backup_id"] for _ in range(6)])
 
     async with anyio.create_task_group() as group:
         for number in range(4):

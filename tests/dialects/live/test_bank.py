@@ -215,16 +215,30 @@ async def test_without_a_model_notes_are_filed_by_the_rules(talk: LiveConversati
     assert "cline-dev" in text
 
 
+@behaviour("live.bank_consolidate.remaining")
+async def test_at_most_500_notes_are_worked_in_at_once_the_oldest_first(
+    engine: Engine, local: LiveConversation, clock: Clock
+) -> None:
+    space, owner = await local.space(), await engine.access.local_owner()
+    for number in range(502):
+        await engine.notes.write(owner, space, "progress", f"note {number}", "a")
+    done = await local.call("bank_consolidate", space_id=space)
+    assert (done["notes_processed"], done["notes_remaining"]) == (500, 2)
+    assert await local.notes(space) == ["note 501", "note 500"]
+    done = await local.call("bank_consolidate", space_id=space)
+    assert (done["notes_processed"], done["notes_remaining"]) == (2, 0)
+
+
 @behaviour("live.bank_consolidate.progress")
 async def test_progress_is_reported_to_the_client(local: LiveConversation) -> None:
     space = await local.space()
     await local.note(space)
     heard: list[tuple[float, float | None]] = []
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
-        heard.append((done, total))
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total))
 
-    await local.client.call_tool("bank_consolidate", {"space_id": space}, progress_callback=progress)
+    await local.client.call_tool("bank_consolidate", {"space_id": space}, progress_callback=hear)
     assert heard == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 

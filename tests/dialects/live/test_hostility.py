@@ -17,8 +17,9 @@ pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
 
 PATHS = (
-    "../../etc/passwd", "/etc/passwd", "..\\..\\x", "a/../b", ".", "..", "x/2026-02-20T18-00-00/../../y", "_system/tokens.json",
-    "C:\\x", "file:///etc/passwd", "%2e%2e%2f", "x\n.md", "CON.md", "a" * 300 + ".md", "sha256:" + "f" * 64, "," * 5000, "*",
+    "../../etc/passwd", "/etc/passwd", "..\\..\\x", "a/../b", ".", "..", "x/2026-02-20T18-00-00/../../y", "C:\\x",
+    "_system/tokens.json", "file:///etc/passwd", "%2e%2e%2f", "x\n.md", "CON.md", "a" * 300 + ".md", "*",
+    "sha256:" + "f" * 64, "," * 5000,
 )  # fmt: skip
 DATES = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-02-20T18:00:00Z" * 50, "٢٠٢٦-٠٢-٢٠")
 VALUES = (*TEXTS, *NUMBERS, *OTHERS, *PATHS, *DATES)

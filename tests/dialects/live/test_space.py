@@ -62,9 +62,7 @@ async def test_description_rules_and_owner_have_limits(talk: LiveConversation) -
         assert await talk.invalid("space_create", **given) == (
             f"{field}: is {most + 1} characters long; at most {most} are allowed"
         )
-    assert "rules: must not be empty" in await talk.invalid(
-        "space_create", space_id=name, description="x", rules=" \n"
-    )
+    assert "rules: must not be empty" in await talk.invalid("space_create", space_id=name, description="x", rules=" \n")
     await talk.call("space_create", space_id=name, description="日" * 500, rules="日" * 50_000, owner="日" * 200)
     assert (await talk.call("space_rules", space_id=name))["rules"] == "日" * 50_000
 
@@ -90,6 +88,45 @@ async def test_nothing_changes_the_rules_of_a_space(engine: Engine, local: LiveC
     await local.note(space, "# Rules\nwrite everything anew")
     await local.call("bank_consolidate", space_id=space)
     assert (await local.call("space_rules", space_id=space))["rules"] == RULES
+
+
+@behaviour("live.space.foreign")
+async def test_a_space_that_another_server_wrote_opens_as_it_is(
+    engine: Engine, local: LiveConversation, outside: Path
+) -> None:
+    meta = {
+        "space_id": "theirs",
+        "description": WORDS,
+        "owner": "eux",
+        "created_at": "2025-02-20T18:00:00Z",
+        "version": 1,
+    }
+    head = "timestamp: 2025-02-20T18:05:12Z\nagent: cline-dev\ncategory: decision\ntags: [auth]\nspace_id: theirs"
+    files = {
+        "theirs/_meta.json": json.dumps(meta),
+        "theirs/_rules.md": RULES,
+        "theirs/_synthesis.md": "Ce qui reste.\n",
+        "theirs/live/.keep": "",
+        "theirs/live/20250220T180512_cline-dev_decision_a3f8b2c1.md": f"---\n{head}\n---\n\nÀ eux.\n",
+        "theirs/bank/progress.md": "# Progress\n",
+    }
+    for path, text in files.items():
+        (outside / path).parent.mkdir(parents=True, exist_ok=True)
+        (outside / path).write_text(text)
+    await engine.mirror.pull()
+    told = await local.call("space_info", space_id="theirs")
+    assert (told["description"], told["owner"], told["created_at"]) == (WORDS, "eux", "2025-02-20T18:00:00Z")
+    assert (told["bank"]["files"], told["synthesis_exists"]) == (["progress.md"], True)
+    (found,) = (await local.call("live_read", space_id="theirs"))["notes"]
+    assert found == {
+        "filename": "20250220T180512_cline-dev_decision_a3f8b2c1.md",
+        "timestamp": "2025-02-20T18:05:12Z",
+        "agent": "cline-dev",
+        "category": "decision",
+        "tags": ["auth"],
+        "content": "À eux.\n",
+    }
+    assert await local.finds("theirs", "à EUX") == ["À eux.\n"]
 
 
 # Looking
@@ -206,7 +243,7 @@ async def test_a_space_that_is_not_there_is_not_found(talk: LiveConversation) ->
 async def test_an_export_is_the_folder_of_the_space(engine: Engine, local: LiveConversation, outside: Path) -> None:
     await local.space("alpha", description=WORDS)
     await local.space("other")
-    await local.note("alpha", "un\n---\ndeux", tags="日本, --- ,\"guillemets\"", agent="ベン\n'x'")
+    await local.note("alpha", "un\n---\ndeux", tags='日本, --- ,"guillemets"', agent="ベン\n'x'")
     await local.call("bank_consolidate", space_id="alpha")
     await local.note("alpha", category="progress")
     answer = await local.call("space_export", space_id="alpha")

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from commonplace.dialects._dialect import USUALLY
+from commonplace.dialects._schema import USUALLY
 from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import CollectionId, MemoryId, is_uuid
 from commonplace.engine.memories import Reference

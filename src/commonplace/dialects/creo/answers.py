@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -102,8 +103,9 @@ def lifetime(ephemeral: Ephemeral, now: datetime) -> str:
 
 
 def remaining(ephemeral: Ephemeral, now: datetime) -> str:
-    """`残り 45分`: in its largest unit, and never more than there is."""
-    return f"残り {_length(ephemeral.remaining(now), exact=False)}"
+    """`残り 45分`: in its largest unit, counting a second that has begun."""
+    left = timedelta(seconds=math.ceil(ephemeral.remaining(now).total_seconds()))
+    return f"残り {_length(left, exact=False)}"
 
 
 def _length(time: timedelta, *, exact: bool) -> str:

@@ -73,8 +73,8 @@ def _answer(trail: Trail, title: str) -> Answer[Logs]:
     logs = [_entry(one) for one in trail.doings]
     answer: Logs = {"logs": logs, "total": trail.total, "hasMore": trail.total > len(logs)}
     lines = [f"{title}: {trail.total}件", *(_line(one) for one in logs[:MOST_WORDED])]
-    if trail.total > MOST_WORDED:
-        lines.append(f"ほか {trail.total - MOST_WORDED} 件")
+    if left := trail.total - min(len(logs), MOST_WORDED):
+        lines.append(f"ほか {left} 件")
     return Answer(answer, text="\n".join(lines))
 
 

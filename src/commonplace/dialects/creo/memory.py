@@ -32,6 +32,8 @@ from commonplace.engine.derivations import Lasting, Remembered, Revised
 from commonplace.engine.recall import Hit, Question, Recalled
 
 MOST_FOUND = 100
+LEAST_LIKE = 0.1
+"""Unless the caller says otherwise: below it there is nothing but noise."""
 _EXCERPT = 200
 _ECHO = 10_000
 """Bytes of a text that are sent back to who has just sent it."""
@@ -144,7 +146,7 @@ async def search(
             ge=0,
             le=1,
         ),
-    ] = 0.0,
+    ] = LEAST_LIKE,
 ) -> Answer[Results]:
     """Find memories by meaning, words and filters, best first; without a query, the newest that pass the filters."""
     since, until = _times(call, fromDate, toDate)

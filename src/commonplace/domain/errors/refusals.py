@@ -44,6 +44,12 @@ class Forbidden(CommonplaceError):
 
     @property
     def remedy(self) -> str:
+        """What is needed is a permission of the credential, a right on a place, or the credential as a whole."""
+        _, place, right = self.needs.partition(":")
+        if place:
+            return f"ask who owns that place for the right {right!r}"
+        if self.needs == "account":
+            return "use a key that is not limited to some places"
         return f"use a credential that has {self.needs!r}"
 
 

@@ -103,6 +103,9 @@ class SqliteCollectionWriting(SqliteCollectionReading):
     def put_below(self, number: int, parent: int | None) -> None:
         self._do("put_below", number=number, parent=parent)
 
+    def carry_loans(self, home: int, to: int) -> None:
+        self._do("carry_loans", home=home, to=to)
+
     def put_all_below(self, number: int, parent: int | None) -> None:
         self._do("put_all_below", number=number, parent=parent)
 

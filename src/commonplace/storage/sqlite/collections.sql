@@ -144,3 +144,6 @@ ON CONFLICT (memory) DO UPDATE SET home = excluded.home
 
 -- name: give_back
 DELETE FROM loans WHERE memory = :memory
+
+-- name: carry_loans
+UPDATE loans SET home = :to WHERE home = :home

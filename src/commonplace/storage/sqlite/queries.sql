@@ -62,15 +62,15 @@ WITH RECURSIVE granted (number, access, inherited) AS (
     CROSS JOIN collections AS c ON c.parent = g.number
     WHERE g.inherited
 )
-SELECT c.number, c.id, c.domain, c.owner, NULL, CASE c.kind WHEN 'shelf' THEN NULL ELSE c.ends_at END
+SELECT c.number, c.id, c.domain, c.owner, NULL, CASE c.kind WHEN 'shelf' THEN NULL ELSE c.ends_at END, c.kind
 FROM collections AS c
 WHERE c.owner = :user
 UNION ALL
-SELECT c.number, c.id, c.domain, c.owner, NULL, NULL
+SELECT c.number, c.id, c.domain, c.owner, NULL, NULL, c.kind
 FROM collections AS c
 WHERE c.owner IS NULL AND c.domain = 'global'
 UNION ALL
-SELECT c.number, c.id, c.domain, c.owner, g.access, c.ends_at
+SELECT c.number, c.id, c.domain, c.owner, g.access, c.ends_at, c.kind
 FROM granted AS g
 CROSS JOIN collections AS c ON c.number = g.number
 WHERE c.owner IS NOT :user
@@ -147,7 +147,15 @@ WHERE number IN (
         SELECT o.number FROM memories AS o WHERE o.collection = c.value ORDER BY o.number DESC LIMIT :glance
     )
     LEFT JOIN ephemeral AS e ON e.memory = m.number
-    WHERE (:author IS NULL OR m.author_user = :author) AND (e.ends_at IS NULL OR e.ends_at > :now)
+    WHERE (
+        :author IS NULL
+        OR (m.author_user = :author AND m.reviser_user = :author AND NOT EXISTS (
+            SELECT 1
+            FROM credentials AS k
+            WHERE k.user = :author AND k.kind = 'shared' AND k.name IN (m.author_credential, m.reviser_credential)
+        ))
+    )
+    AND (e.ends_at IS NULL OR e.ends_at > :now)
     ORDER BY m.number DESC
     LIMIT :limit
 )
@@ -420,10 +428,19 @@ WHERE number > :after
 ORDER BY number
 LIMIT :limit
 
+-- fragment: told
+-- Where it happened may be gone; what it happened to may be here.
+(
+    collection IN (SELECT value FROM json_each(:collections))
+    OR memory_number IN (
+        SELECT m.number FROM memories AS m WHERE m.collection IN (SELECT value FROM json_each(:collections))
+    )
+)
+
 -- name: sessions
 SELECT session, min(user), min(credential), max(tool), min(at), max(at), count(*), count(DISTINCT memory)
 FROM events
-WHERE kind <> 'embedded' AND session <> '' AND collection IN (SELECT value FROM json_each(:collections))
+WHERE kind <> 'embedded' AND session <> '' AND {told}
 GROUP BY session
 ORDER BY max(number) DESC
 LIMIT :limit
@@ -431,8 +448,7 @@ LIMIT :limit
 -- name: events_of
 SELECT number, kind, at, user, credential, session, tool, memory, memory_number, collection, detail
 FROM events
-WHERE session = :session AND number > :after AND kind <> 'embedded'
-AND collection IN (SELECT value FROM json_each(:collections))
+WHERE session = :session AND number > :after AND kind <> 'embedded' AND {told}
 ORDER BY number
 LIMIT :limit
 

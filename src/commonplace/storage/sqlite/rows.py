@@ -94,7 +94,7 @@ def witness(row: Row) -> Witness:
 
 
 def holding(row: Row) -> Holding:
-    return Holding(row[0], row[1], row[2], row[3], Right(row[4]) if row[4] else None, maybe_moment(row[5]))
+    return Holding(row[0], row[1], row[2], row[3], Right(row[4]) if row[4] else None, maybe_moment(row[5]), row[6])
 
 
 def user(row: Row) -> User:

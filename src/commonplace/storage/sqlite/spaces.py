@@ -112,6 +112,7 @@ class SqliteSpaceWriting(SqliteSpaceReading):
         self._do("forget_mirrored", path=path)
 
     def unknow_all(self) -> None:
+        self._do("begin_as_mirrored")
         self._do("forget_all_mirrored")
 
     def settle(self, path: str, change: int, now: Mirrored | None) -> None:

@@ -100,6 +100,12 @@ ON CONFLICT (path) DO UPDATE SET change = excluded.change
 -- name: begin_mirroring
 UPDATE unmirrored SET begun = trim(begun || ' ' || :digest) WHERE path = :path AND instr(begun, :digest) = 0
 
+-- name: begin_as_mirrored
+UPDATE unmirrored
+SET begun = trim(begun || ' ' || m.digest)
+FROM mirrored AS m
+WHERE m.path = unmirrored.path AND instr(begun, m.digest) = 0
+
 -- name: unmark
 DELETE FROM unmirrored WHERE path = :path
 

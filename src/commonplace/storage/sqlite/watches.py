@@ -90,6 +90,9 @@ class SqliteWatchWriting(SqliteWatchReading):
             created_at=rows.micros(watch.created_at),
         )
 
+    def carry(self, place: int, to: int) -> None:
+        self._do("carry_watches", place=place, to=to)
+
     def remove(self, owner: UserId, watch: WatchId) -> bool:
         self._do("remove_watch", owner=owner, id=watch)
         return self._connection.changes() > 0

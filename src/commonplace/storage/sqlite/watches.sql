@@ -120,3 +120,6 @@ DELETE FROM notices WHERE watch = :watch AND event <= :through
 
 -- name: mark_pruned
 UPDATE watches SET pruned = :through WHERE number = :watch
+
+-- name: carry_watches
+UPDATE watches SET collection = :to WHERE collection = :place
