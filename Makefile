@@ -12,7 +12,7 @@ run: .venv/installed
 	$(BIN)/commonplace serve --transport http $(ARGS)
 
 test: check
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(ARGS)
 
 check: .venv/tested
 	$(BIN)/ruff check .

@@ -43,7 +43,8 @@ def test_every_setting_has_an_environment_twin(field: "dataclasses.Field[object]
     values |= {"jwt_secret": "s" * 32}
     usual = {bool: "true", int: "1000", float: "1.5"}.get(type(field.default), "text")
     value = values.get(field.name, usual)
-    settings = read(**{variable(field.name): value})
+    partners = {"model": {"COMMONPLACE_MODEL_URL": "https://x.org/v1"}, "model_url": {"COMMONPLACE_MODEL": "m"}}
+    settings = read(**{variable(field.name): value}, **partners.get(field.name, {}))
     assert getattr(settings, field.name) != field.default
     assert field.metadata["help"]
 
