@@ -53,13 +53,19 @@ def _paths(options: argparse.Namespace) -> list[Table]:
 def _sharing(options: argparse.Namespace) -> list[Table]:
     from benchmarks import sharing
 
-    return sharing.tables([size for size in options.sizes if size < 100_000], options.calls)
+    return sharing.tables(options.sizes[:1], options.calls)
 
 
 def _promises(options: argparse.Namespace) -> list[Table]:
     from benchmarks import promises
 
     return promises.tables(options.sizes[-1], options.calls, options.requests)
+
+
+def _spaces(options: argparse.Namespace) -> list[Table]:
+    from benchmarks import spaces
+
+    return spaces.tables(min(options.sizes[-1], 10_000), options.calls)
 
 
 def _recall(options: argparse.Namespace) -> list[Table]:
@@ -77,6 +83,7 @@ PARTS: dict[str, Part] = {
     "paths": _paths,
     "sharing": _sharing,
     "promises": _promises,
+    "spaces": _spaces,
     "recall": _recall,
 }
 

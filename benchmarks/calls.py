@@ -104,7 +104,7 @@ def _measured(size: int, calls: int) -> dict[str, Measured]:
             store = _in_turns(process, bare, corpus.fresh(calls, size), _store)
             grown = max(_log_size(folder) - grown, 0) // calls
         spans = json.loads(spans_file.read_text())
-        flush = _flush_time(folder, max(grown, 4096))
+        flush = flush_time(folder, max(grown, 4096))
     return {"store": _split(store, spans, flush), "search": _split(search, spans, _pass_time(size))}
 
 
@@ -178,7 +178,7 @@ def _log_size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("*-wal"))
 
 
-def _flush_time(folder: Path, size: int) -> float:
+def flush_time(folder: Path, size: int) -> float:
     """A plain write of so many bytes and the flush to disk, ms."""
     taken, block = [], os.urandom(size)
     with (folder / "flushed").open("wb", buffering=0) as file:

@@ -87,7 +87,7 @@ def seeded(size: int) -> Iterator[Path]:
 
 
 def _seeded(size: int) -> Path:
-    folder = KEPT / f"{size}-{_version()}"
+    folder = KEPT / f"{size}-{seeding_version()}"
     if not (folder / "done").exists():
         for old in KEPT.glob(f"{size}-*"):
             shutil.rmtree(old)
@@ -128,7 +128,7 @@ def _embedded(model: UniversalSentenceEncoder, texts: Sequence[str]) -> Vectors:
     return vectors
 
 
-def _version() -> str:
+def seeding_version() -> str:
     """Of everything that decides what a seeded folder holds."""
     source = Path(commonplace.__file__).parent
     files = [Path(__file__), Path(corpus.__file__), source / "domain" / "chain.py", source / "engine" / "memories.py"]

@@ -94,6 +94,8 @@ class Tenants:
     done: dict[str, int] = field(default_factory=dict)
     before: int = 0
     """The last event before the latest step."""
+    touched: list[Text] = field(default_factory=list)
+    """What the latest step was done to."""
 
     @property
     def ben_id(self) -> str:
@@ -119,12 +121,14 @@ class Tenants:
     def text(self, *kinds: str) -> Text:
         """One of Ann's texts that is still there, in a place of these kinds."""
         living = (t for t in self.ledger.texts if t.ends_at is None or t.ends_at > self.clock.now())
-        return self.one_of(t for t in living if t.place.kind in kinds)
+        self.touched.append(self.one_of(t for t in living if t.place.kind in kinds))
+        return self.touched[-1]
 
     def visible(self, *rights: str) -> Text:
         """A text of Ann's that Ben may see, with one of these rights."""
         ledger = self.ledger
-        return self.one_of(t for t in ledger.seen(Who.BEN) if ledger.right(Who.BEN, t.place) in rights)
+        self.touched.append(self.one_of(t for t in ledger.seen(Who.BEN) if ledger.right(Who.BEN, t.place) in rights))
+        return self.touched[-1]
 
     async def step(self) -> None:
         """Do something, rather what was not done yet."""
@@ -136,6 +140,7 @@ class Tenants:
 
     async def try_out(self, chosen: Act) -> bool:
         name, before = chosen.__name__, await self.engine.events.last()
+        self.touched = []
         try:
             told = await chosen(self)
         except NotNow:

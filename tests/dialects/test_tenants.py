@@ -77,7 +77,8 @@ async def _look(house: Tenants, who: Who, most: int) -> None:
     person = await house.looking(who)
     if person is None:
         return
-    texts = _some(house, house.ledger.texts, most)
+    texts = [*dict.fromkeys([*_some(house, house.ledger.texts, most), *house.touched])]
+    texts = [text for text in texts if text in house.ledger.texts]
     seen: dict[str, str] = dict.fromkeys((*SHOWING, "live"), "")
     hidden = forbidden(house.ledger, who)
     async for heard in everything(person, _curiosity(house, texts, most), house.before):

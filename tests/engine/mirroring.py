@@ -114,7 +114,7 @@ async def recovered(folder: Path, files: Files) -> None:
         await home.settle()
         with suppress(NotFound):
             await check(home, other, diary)
-        expected = {}
+        expected: dict[str, bytes] = {}
         for space in await home.engine.spaces.all(home.owner):
             contents = await home.engine.spaces.contents(home.owner, space.collection.name)
             expected |= {f"{space.collection.name}/{path}": data for path, data in laid_out(contents).items()}

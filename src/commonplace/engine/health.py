@@ -21,6 +21,8 @@ class Condition:
     latency: float = 0.0
     trouble: str = ""
     used: bool = True
+    waiting: int = 0
+    """So many files are to be written as soon as they can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +61,10 @@ class Health:
         if self._mirror.files is None:
             return Condition(used=False)
         try:
-            return Condition(await self._mirror.files.check(), self._mirror.trouble)
+            latency, trouble = await self._mirror.files.check(), self._mirror.trouble
         except FilesFailed as failure:
-            return Condition(trouble=failure.message)
+            latency, trouble = 0.0, failure.message
+        return Condition(latency, trouble, waiting=await self._mirror.waiting())
 
     async def _model(self) -> Condition:
         if self._completer is None:

@@ -120,8 +120,8 @@ class Notes:
             number = entered(tx, actor, space).number
             among = Filter(frozenset({number}), now)
             holding = tx.paths.containing(query, among, _MOST_SEARCHED)
-            found = tx.spaces.notes_among(number, holding)
-            return NotePage(found[:limit], len(found))
+            found = tx.spaces.notes_among(number, holding, limit)
+            return NotePage(found, tx.spaces.count_notes_among(number, holding))
 
         return await self._store.read(work)
 

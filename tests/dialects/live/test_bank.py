@@ -246,18 +246,17 @@ async def test_progress_is_reported_to_the_client(local: LiveConversation) -> No
 async def test_a_token_that_writes_consolidates_its_own_notes_and_an_administrator_all(
     engine: Engine, local: LiveConversation, settings: Settings
 ) -> None:
-    space = await local.space()
-    for name in ("ann", "ben"):
-        async with spoken_to_as(engine, settings, await local.token(name=name)) as agent:
+    space, tokens = await local.space(), {name: await local.token(name=name) for name in ("ann", "ben")}
+    for name, token in tokens.items():
+        async with spoken_to_as(engine, settings, token) as agent:
             await agent.note(space, f"{name} by default")
-            await agent.note(space, f"{name} under a name of her own", agent=f"{name}-bot")
+            await agent.note(space, f"{name} under another name", agent=f"{name}-bot")
     await local.note(space, "for ann", agent="ann")
-    async with spoken_to_as(engine, settings, await local.token(name="ann")) as ann:
-        assert (await ann.call("bank_consolidate", space_id=space))["notes_processed"] == 2
-    left = ["ben under a name of her own", "ben by default", "ann under a name of her own"]
-    assert await local.notes(space) == left
+    async with spoken_to_as(engine, settings, tokens["ann"]) as ann:
+        assert (await ann.call("bank_consolidate", space_id=space))["notes_processed"] == 3
+    assert await local.notes(space) == ["ben under another name", "ben by default"]
     async with spoken_to_as(engine, settings, await local.token("read,write,admin")) as admin:
-        assert (await admin.call("bank_consolidate", space_id=space))["notes_processed"] == 3
+        assert (await admin.call("bank_consolidate", space_id=space))["notes_processed"] == 2
 
 
 @behaviour("live.bank_consolidate.one_at_a_time")

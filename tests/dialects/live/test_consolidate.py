@@ -22,6 +22,7 @@ from tests.models.stand_in import Endpoint, saying, standing_in
 from tests.serving import OWNER_KEY, Era, Served, over_http, served
 
 pytestmark = pytest.mark.anyio
+behaviour = pytest.mark.behaviour
 
 PATIENCE = 60
 
@@ -55,6 +56,7 @@ async def everything(talk: LiveConversation, space: str) -> dict[str, Any]:
     return {**summary, "notes": await talk.notes(space)}
 
 
+@behaviour("live.bank_consolidate.answer")
 async def test_the_answer_counts_what_was_done_and_what_it_cost(asked: LiveConversation, endpoint: Endpoint) -> None:
     space = await asked.space()
     for text in ("one", "two"):
@@ -75,7 +77,6 @@ async def test_the_answer_counts_what_was_done_and_what_it_cost(asked: LiveConve
     assert await bank(asked, space) == {"progress.md": "# Progress\n- one\n- two\n"}
     assert await asked.call("bank_consolidate", space_id=space) == {
         "status": "ok",
-        "space_id": space,
         "notes_processed": 0,
         "message": "No new notes to consolidate",
     }
@@ -84,6 +85,7 @@ async def test_the_answer_counts_what_was_done_and_what_it_cost(asked: LiveConve
     assert health["services"]["llmaas"]["model"] == "stand-in"
 
 
+@behaviour("live.bank_consolidate.failures")
 async def test_whatever_is_wrong_with_the_model_is_an_error_that_changes_nothing(
     asked: LiveConversation, endpoint: Endpoint
 ) -> None:
@@ -108,6 +110,7 @@ async def test_whatever_is_wrong_with_the_model_is_an_error_that_changes_nothing
 
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+@behaviour("live.bank_consolidate.progress")
 async def test_progress_reaches_the_client(folder: Path, endpoint: Endpoint, era: Era) -> None:
     steps: list[tuple[float, float | None]] = []
 
@@ -123,6 +126,7 @@ async def test_progress_reaches_the_client(folder: Path, endpoint: Endpoint, era
     assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
+@behaviour("live.bank_consolidate.one_at_a_time")
 async def test_of_twenty_at_once_in_two_processes_one_runs_and_the_others_conflict(
     folder: Path, endpoint: Endpoint
 ) -> None:
@@ -153,6 +157,7 @@ async def test_of_twenty_at_once_in_two_processes_one_runs_and_the_others_confli
     assert len(endpoint.asked) == 1
 
 
+@behaviour("live.bank_consolidate.all_or_nothing")
 async def test_a_program_killed_while_it_consolidates_has_done_all_or_nothing(folder: Path, endpoint: Endpoint) -> None:
     """The same at 50 moments is shown with processes that start faster."""
     with served(folder, *model(endpoint)) as server:
@@ -210,6 +215,7 @@ class Lender:
         return {"messages": messages}
 
 
+@behaviour("live.bank_consolidate.sampling")
 async def test_without_a_model_of_its_own_the_server_asks_a_client_that_offers_one(
     engine: Engine, settings: Settings
 ) -> None:
@@ -227,6 +233,7 @@ async def test_without_a_model_of_its_own_the_server_asks_a_client_that_offers_o
 
 
 @pytest.mark.parametrize("answer", ["refused", "broken"])
+@behaviour("live.bank_consolidate.failures")
 async def test_a_client_that_refuses_or_answers_badly_is_an_error(
     engine: Engine, settings: Settings, answer: str
 ) -> None:
@@ -239,6 +246,7 @@ async def test_a_client_that_refuses_or_answers_badly_is_an_error(
         assert status == "error"
         assert ("The user said no" in message) == (answer == "refused")
         assert await everything(talk, space) == before
+        lender.answers.clear()
         assert (await talk.call("bank_consolidate", space_id=space))["notes_processed"] == 1
 
 
@@ -253,6 +261,7 @@ async def lending(server: Served, era: Era, lender: Lender) -> AsyncIterator[Liv
 
 
 @pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+@behaviour("live.bank_consolidate.sampling")
 async def test_a_clients_model_is_asked_over_http_in_both_eras(folder: Path, era: Era) -> None:
     """In the later one a server cannot ask: the client asks, and repeats its call."""
     with served(folder) as server:
@@ -275,6 +284,7 @@ async def test_a_clients_model_is_asked_over_http_in_both_eras(folder: Path, era
             assert await everything(talk, space) == before
 
 
+@behaviour("live.bank_consolidate.sampling")
 async def test_in_the_later_era_notes_that_come_between_question_and_answer_stay(folder: Path) -> None:
     with served(folder) as server:
         async with over_http(server, path=LIVE) as other:
@@ -299,6 +309,7 @@ async def test_in_the_later_era_notes_that_come_between_question_and_answer_stay
 
 
 @pytest.mark.parametrize("state", ["", "{", "[]", '{"answers": 3, "asked": []}', '{"answers": {"x": 1}}'])
+@behaviour("live.bank_consolidate.sampling")
 async def test_a_state_that_is_none_is_answered_with_the_question(folder: Path, state: str) -> None:
     with served(folder) as server:
         async with lending(server, "2026-07-28", Lender()) as talk:
@@ -311,6 +322,7 @@ async def test_a_state_that_is_none_is_answered_with_the_question(folder: Path, 
             assert await talk.notes(space) == ["one"]
 
 
+@behaviour("live.bank_consolidate.failures")
 async def test_a_client_that_refuses_in_the_later_era_changes_nothing(folder: Path) -> None:
     with served(folder) as server:
         async with lending(server, "2026-07-28", Lender("refused")) as talk:

@@ -48,11 +48,13 @@ async def test_health_is_degraded_and_names_the_service_that_fails(
     assert (await local.call("system_health"))["status"] == "ok"
     outside.rmdir()
     outside.write_text("a file where a folder should be")
+    await local.space()
     clock.advance(timedelta(seconds=5))
     told = await local.call("system_health")
     assert (told["status"], told["services"]["llmaas"]["status"]) == ("degraded", "ok")
     assert told["services"]["s3"]["status"] == "error"
     assert "spaces" in told["services"]["s3"]["message"]
+    assert told["services"]["s3"]["files_waiting"] == 4
     outside.unlink()
     clock.advance(timedelta(seconds=5))
     assert (await local.call("system_health"))["status"] == "ok"

@@ -22,7 +22,8 @@ async def system_health(call: Call) -> dict[str, Any]:
     answer: dict[str, Any] = {"status": "ok" if found.well else "degraded", "version": __version__}
     if Permission.READ not in call.actor.permissions:
         return answer
-    services = {"s3": _state(found.files), "llmaas": {**_state(found.model), "model": _model(call)}}
+    waiting = {"files_waiting": found.files.waiting} if found.files.trouble else {}
+    services = {"s3": {**_state(found.files), **waiting}, "llmaas": {**_state(found.model), "model": _model(call)}}
     return {
         **answer,
         "services": services,

@@ -41,8 +41,10 @@ class SqliteSpaceReading(Statements):
         return [_file(row) for row in self._all("notes", space=space, limit=limit, **chosen)]
 
     def count_notes(self, space: int, *, category: str = "", agent: str = "", since: datetime | None = None) -> int:
-        chosen = {"category": category, "agent": agent, "since": rows.maybe_micros(since)}
-        return self._returned("count_notes", space=space, **chosen)
+        chosen = {"agent": agent, "since": rows.maybe_micros(since)}
+        if not category:
+            return self._returned("count_notes", space=space, **chosen)
+        return self._returned("count_notes_in_category", space=space, category=category, **chosen)
 
     def oldest_notes(self, space: int, limit: int, by: UserId | None, agent: str) -> Sequence[SpaceFile]:
         return [_file(row) for row in self._all("oldest_notes", space=space, limit=limit, user=by, agent=agent)]
@@ -50,9 +52,12 @@ class SqliteSpaceReading(Statements):
     def count_notes_of(self, space: int, by: UserId | None, agent: str) -> int:
         return self._returned("count_notes_of", space=space, user=by, agent=agent)
 
-    def notes_among(self, space: int, memories: Iterable[int]) -> Sequence[SpaceFile]:
+    def notes_among(self, space: int, memories: Iterable[int], limit: int = -1) -> Sequence[SpaceFile]:
         chosen = rows.numbers_json(memories)
-        return [_file(row) for row in self._all("notes_among", space=space, memories=chosen)]
+        return [_file(row) for row in self._all("notes_among", space=space, memories=chosen, limit=limit)]
+
+    def count_notes_among(self, space: int, memories: Iterable[int]) -> int:
+        return self._returned("count_notes_among", space=space, memories=rows.numbers_json(memories))
 
     def figures(self, spaces: Iterable[int]) -> Mapping[int, Figures]:
         found: dict[int, dict[str, Row]] = defaultdict(dict)
@@ -142,23 +147,18 @@ def _kept(file: SpaceFile) -> dict[str, Any]:
 
 
 def _file(row: Row) -> SpaceFile:
+    """Five hundred at a time are read, and each part counts."""
     number, space, kind, name, content, agent, at, changed_at, size, memory, identifier, version, category, tags = row
+    moment = rows.moment(at)
+    changed = moment if changed_at == at else rows.moment(changed_at)
+    words = () if tags == "[]" else tuple(json.loads(tags))
     return SpaceFile(
-        number=number,
-        space=space,
-        kind=FileKind(kind),
-        name=name,
-        content=content,
-        agent=agent,
-        at=rows.moment(at),
-        changed_at=rows.moment(changed_at),
-        size=size,
-        memory=memory,
-        id=identifier,
-        version=version or 0,
-        category=category or "",
-        tags=tuple(json.loads(tags)),
-    )
+        number, space, _KINDS[kind], name, content, agent, moment, changed, size,
+        memory, identifier, version or 0, category or "", words,
+    )  # fmt: skip
+
+
+_KINDS = {kind.value: kind for kind in FileKind}
 
 
 def _figures(kinds: Mapping[str, Row]) -> Figures:

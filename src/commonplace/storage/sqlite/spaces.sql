@@ -8,11 +8,10 @@ SELECT
 FROM space_files AS f
 LEFT JOIN memories AS m ON m.number = f.memory
 
--- fragment: note_passes
+-- fragment: note_is_asked_for
 f.space = :space AND f.kind = 'note'
 AND (:agent = '' OR f.agent = :agent)
 AND (:since IS NULL OR f.at >= :since)
-AND (:category = '' OR m.category = :category)
 
 -- fragment: own_note
 f.space = :space AND f.kind = 'note'
@@ -31,10 +30,16 @@ SELECT {collection} FROM collections AS c WHERE c.kind = 'spaces' ORDER BY c.num
 {space_file} WHERE f.space = :space AND f.kind = :kind ORDER BY f.name
 
 -- name: notes
-{space_file} WHERE {note_passes} ORDER BY f.at DESC, f.number DESC LIMIT :limit
+{space_file} WHERE {note_is_asked_for} AND (:category = '' OR m.category = :category) ORDER BY f.at DESC, f.number DESC LIMIT :limit
 
 -- name: count_notes
-SELECT count(*) FROM space_files AS f LEFT JOIN memories AS m ON m.number = f.memory WHERE {note_passes}
+SELECT count(*) FROM space_files AS f WHERE {note_is_asked_for}
+
+-- name: count_notes_in_category
+SELECT count(*)
+FROM space_files AS f
+JOIN memories AS m ON m.number = f.memory
+WHERE {note_is_asked_for} AND m.category = :category
 
 -- name: oldest_notes
 {space_file} WHERE {own_note} ORDER BY f.at, f.number LIMIT :limit
@@ -46,6 +51,12 @@ SELECT count(*) FROM space_files AS f LEFT JOIN memories AS m ON m.number = f.me
 {space_file}
 WHERE f.space = :space AND f.kind = 'note' AND f.memory IN (SELECT value FROM json_each(:memories))
 ORDER BY f.at DESC, f.number DESC
+LIMIT :limit
+
+-- name: count_notes_among
+SELECT count(*)
+FROM space_files AS f
+WHERE f.space = :space AND f.kind = 'note' AND f.memory IN (SELECT value FROM json_each(:memories))
 
 -- name: space_figures
 SELECT space, kind, count(*), sum(size), min(at), max(at)
