@@ -69,7 +69,7 @@ def test_all_transports_run_together_from_a_file_with_chapters(folder: Path, tmp
     command = [ASSOC, "--config", str(file), "--data-dir", str(folder)]
     with listening(command, http, **secrets), httpx2.Client(verify=False) as web:
         detailed: dict[str, Any] = web.get(f"http://127.0.0.1:{http}/health", headers={"X-Secret": OWNER_KEY}).json()
-        assert set(detailed["sessions"]) == {"http", "sse"}
+        assert set(detailed["sessions"]) == {"http", "sse", "websocket"}
         assert web.get(f"http://127.0.0.1:{http}/health", headers={"X-API-Key": OWNER_KEY}).json().keys() == {
             "status",
             "version",
