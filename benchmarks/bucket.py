@@ -24,6 +24,7 @@ def serve(folder: Path) -> None:
 
     backend = s3_backends["123456789012"]["aws"]
     backend.create_bucket(SHELF, "us-east-1")
+    folder = folder.resolve()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             backend.put_object(SHELF, path.relative_to(folder).as_posix(), path.read_bytes())

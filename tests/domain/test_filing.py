@@ -162,14 +162,27 @@ def test_a_repeat_is_folded_with_all_who_said_it() -> None:
     assert "- 2026-02-20 · a, b · #ci #x: CI is red.\n" in page
 
 
+def test_what_is_said_again_on_another_day_is_said_again() -> None:
+    page = "# P\n\n## Known issues\n\n- [x] 2026-01-02 · maria: Login fails.\n"
+    after = filed_in("### progress.md\n", note("Login fails.", "issue"), progress=page)["progress.md"]
+    assert after == page + "- 2026-02-20 · cline: Login fails.\n"
+
+
+def test_the_categories_that_rules_set_behind_a_heading_are_no_part_of_it() -> None:
+    rules = "## progress.md\n### Done (progress, insight)\n### Open [question]\n### Next: todo\n### Bugs — issue\n"
+    day = [note("a", "progress"), note("b", "question"), note("c", "todo"), note("d", "issue")]
+    headings = [line for line in filed_in(rules, *day)["progress.md"].splitlines() if line.startswith("## ")]
+    assert headings == ["## Done", "## Open", "## Next", "## Bugs"]
+
+
 def test_the_same_words_of_two_categories_are_two_things() -> None:
     page = filed_in("", note("CSV export", "todo"), note("CSV export", "progress"))["notes.md"]
     assert page.count("CSV export") == 2
 
 
 def test_what_a_person_wrote_under_the_heading_is_not_repeated() -> None:
-    page = "# P\n\n## Known issues\n\nDates are in UTC.\n\n- It is slow.\n- [x] 2026-01-02 · maria: Login fails.\n"
-    known = ["Dates are in UTC.", "It is slow.", "Login fails."]
+    page = "# P\n\n## Known issues\n\nDates are in UTC.\n\n- It is slow.\n"
+    known = ["Dates are in UTC.", "It is slow."]
     notes = [note(text, "issue", minute=n) for n, text in enumerate([*known, "New."])]
     after = filed_in("### progress.md\n", *notes, progress=page)["progress.md"]
     assert after == page + "- 2026-02-20 · cline: New.\n"

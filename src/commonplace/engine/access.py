@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -113,12 +114,12 @@ class Access:
         now = self._clock.now()
 
         def work(tx: Transaction) -> str | None:
-            if any(Permission.ADMIN in c.permissions and c.is_valid(now) for c in tx.credentials()):
+            if _has_key_for_all(tx.credentials(), now):
                 return None
             return self._issue(tx, OWNER, _named(tx, OWNER).id, ALL_PERMISSIONS, now, None).key
 
         # Looked up first, so that a folder that can only be read starts too.
-        if any(Permission.ADMIN in c.permissions and c.is_valid(now) for c in await self._store.read(_credentials)):
+        if _has_key_for_all(await self._store.read(_credentials), now):
             return None
         return await self._store.write(work)
 
@@ -250,6 +251,11 @@ def _opened(tx: Reading, credential: Credential) -> frozenset[CollectionId] | No
     named = [tx.spaces.named(one.removeprefix(SPACE)) for one in credential.collections if one.startswith(SPACE)]
     opened = (*credential.collections, *(space.id for space in named if space))
     return frozenset(c.id for c in tx.collections.below(opened))
+
+
+def _has_key_for_all(credentials: Iterable[Credential], now: datetime) -> bool:
+    """Whether someone holds a key to everything. Tokens may come from elsewhere, with spaces, and open only these."""
+    return any(c.kind == "key" and Permission.ADMIN in c.permissions and c.is_valid(now) for c in credentials)
 
 
 def _credentials(tx: Reading) -> list[Credential]:

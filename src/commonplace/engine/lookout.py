@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Container, Iterable, Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 
 from commonplace.domain import space as rule
-from commonplace.domain.space import Mirrored
+from commonplace.domain.collection import Kind
+from commonplace.domain.space import FileKind, Mirrored
 from commonplace.engine.access import Access
 from commonplace.engine.adoption import Adoption, Ledger
 from commonplace.engine.finds import LARGEST, TOO_LARGE, Found
@@ -20,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 _BATCH = 100
 _AT_ONCE = 8
-_PUTTING_BACK = timedelta(minutes=10)
-"""After a whole space was missing: whoever is removing it file by file may not be done yet."""
 
 Known = Mapping[str, Mirrored]
 
@@ -57,9 +55,13 @@ class Lookout:
         known = await self._store.read(_known)  # before the listing: what comes to be known later is not missing in it
         listed = await self._listed()
         news = [entry for entry in listed.values() if self._is_new(entry, known.get(entry.path))]
+        before = await self._store.read(_consolidations)
         taken = await self._take(await self._store.read(lambda tx: _worth(tx, news, listed)), known)
         missing = [one for path, one in known.items() if path not in listed]
-        return taken + (await self._miss(missing) if missing else 0)
+        if not missing:
+            return taken
+        after = await self._store.read(_consolidations)
+        return taken + await self._miss(missing, {name for name in after if after[name] > before.get(name, 0)})
 
     async def _listed(self) -> dict[str, Entry]:
         """Space by space: the backups beside them may be many times as many."""
@@ -110,38 +112,37 @@ class Lookout:
 
     # What is not
 
-    async def _miss(self, missing: Sequence[Mirrored]) -> int:
-        """One by one they were removed; where a whole space is missing, it is put back.
+    async def _miss(self, missing: Sequence[Mirrored], worked: Container[str]) -> int:
+        """Whatever is missing is put back: losing a file, a folder or a disk must not lose memories.
 
-        Looked at twice: an editor that saves may take a file away for a moment, and a folder is not removed in one go.
+        But notes that another server has worked into the bank, and says so, are done with here too. Looked at twice:
+        an editor that saves may take a file away for a moment.
         """
         listed = await self._listed()
         gone = [one for one in missing if one.path not in listed]
-        names = {one.path.partition("/")[0] for one in gone}
-        lost = await self._store.write(lambda tx: self._lost(tx, names, listed))
-        back = [one for one in gone if one.path.partition("/")[0] in lost]
-        await self._store.write(lambda tx: _put_back(tx, back))
+        done = [one for one in gone if _is_note_of(one.path, worked)]
+        await self._store.write(lambda tx: _put_back(tx, [one for one in gone if one not in done]))
         actor = (await self._access.local_owner()).through("live.files", "files")
-        await self._adoption.let_go(actor, [one for one in gone if one not in back])
+        await self._adoption.let_go(actor, done)
         return len(gone)
-
-    def _lost(self, tx: Transaction, names: Iterable[str], listed: Container[str]) -> set[str]:
-        """Spaces that are missing as such, or were a while ago."""
-        now, lost = self._clock.now(), set()
-        for name in names:
-            lease = f"{rule.META}:{name}"
-            if f"{name}/{rule.META}" not in listed:
-                tx.lease(lease, lease, now, now + _PUTTING_BACK)
-                lost.add(name)
-            elif not tx.lease(lease, "", now, now):
-                lost.add(name)
-        return lost
 
 
 def _known(tx: Reading) -> dict[str, Mirrored]:
     """What we expect to find. What is to be written is another's affair."""
     marked = {one.path for one in tx.spaces.unmirrored(-1)}
     return {one.path: one for one in tx.spaces.all_mirrored() if one.path not in marked}
+
+
+def _consolidations(tx: Reading) -> dict[str, int]:
+    """How often each space was consolidated, by whichever server."""
+    root = tx.spaces.root()
+    spaces = tx.collections.below([root.id]) if root else ()
+    return {one.name: int(one.metadata.get("consolidation_count", 0)) for one in spaces if one.kind == Kind.SPACE}
+
+
+def _is_note_of(path: str, spaces: Container[str]) -> bool:
+    place = rule.file_place(path)
+    return place is not None and place.kind is FileKind.NOTE and place.space in spaces
 
 
 def _worth(tx: Reading, news: Iterable[Entry], listed: Container[str]) -> list[Entry]:

@@ -33,6 +33,8 @@ _BATCH = 100
 _BATCH_BYTES = 8 * 1024 * 1024
 _AT_ONCE = 8
 _LEASE = timedelta(seconds=10)
+_REST = timedelta(milliseconds=200)
+"""After a round: the first note is written out at once, those that follow it closely together."""
 _NAME = "mirror"
 _PLACE = "mirror"
 """Under this key the store says which place its knowledge of the outside is of."""
@@ -111,6 +113,7 @@ class Mirror:
                 await self.push()
             except CommonplaceError as error:
                 logger.warning("spaces: %s", error)
+            await asyncio.sleep(_REST.total_seconds())
 
     async def keep_up(self) -> None:
         """A round of upkeep: what was not written is tried again, and now and then the outside is looked at."""

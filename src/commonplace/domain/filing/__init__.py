@@ -1,7 +1,8 @@
 """Consolidation without a model: each note goes under the file and heading that the rules name for its category.
 
 It is deterministic, and it only adds: what stands in the bank stays to the letter. A note that the bank holds already
-is dropped: one with the same text and day anywhere in it, or with the same text under the heading where it would go.
+is dropped: one with the same text and day anywhere in it, or with the same text, as someone wrote it down there without
+a date, under the heading where it would go. What is said again on another day is said again.
 So the same notes filed twice add nothing the second time.
 """
 
@@ -26,6 +27,7 @@ from commonplace.domain.bank import (
 from commonplace.domain.filing import rules as reading
 from commonplace.domain.filing.entries import Entry, Held, entries, sound
 from commonplace.domain.filing.markdown import Heading, Page
+from commonplace.domain.filing.phrases import heading
 from commonplace.domain.filing.routes import Route, normal, routes, title
 from commonplace.domain.filing.rules import Kind
 from commonplace.domain.filing.synthesis import synthesis
@@ -116,8 +118,8 @@ class _Filing:
         sketch = self._rules.sketches.get(same(name)) or reading.Sketch(name)
         sketched = [topic for topic in sketch.topics if topic.kind is Kind.SKETCHED]
         listed = sketched or [topic for topic in sketch.topics if topic.kind is Kind.LISTED]
-        unique = {normal(topic.text): topic for topic in reversed(listed)}
-        headings = [f"\n{'#' * topic.level} {topic.text}\n" for topic in reversed(unique.values())]
+        unique = {normal(heading(topic.text)): topic for topic in reversed(listed)}
+        headings = [f"\n{'#' * topic.level} {heading(topic.text)}\n" for topic in reversed(unique.values())]
         return f"# {title(sketch)}\n" + "".join(headings)
 
     def _add(self, route: Route, category: Category, fresh: Sequence[Entry]) -> None:

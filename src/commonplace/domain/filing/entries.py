@@ -166,9 +166,9 @@ class Held:
         return any(date in days and box == boxed and self._follows(entry, at) for at, date, box in places)
 
     def among(self, entry: Entry, where: range) -> bool:
-        """Whether the same text stands in some of the lines, whoever wrote it and when."""
+        """Whether the same text stands in some of the lines without a date: someone wrote it there by hand."""
         places = self._places.get(entry.body[0].strip(), ())
-        return any(at in where and self._follows(entry, at) for at, _, _ in places)
+        return any(at in where and not date and self._follows(entry, at) for at, date, _ in places)
 
     def _follows(self, entry: Entry, at: int) -> bool:
         """Whether the rest of the entry follows its first line, and nothing more."""

@@ -62,6 +62,22 @@ def tidy(text: str) -> str:
     return plain if any(map(str.isdigit, before)) and not _NUMBER.fullmatch(before) else plain[start:]
 
 
+def heading(text: str) -> str:
+    """As it stands in a bank: without the categories that rules set behind it, and with brackets that close."""
+    bare = _CATEGORIES.sub("", text).rstrip(_LOOSE_ENDS) or text
+    missing = [_PAIRS[char] for char in bare if char in _PAIRS and bare.count(char) > bare.count(_PAIRS[char])]
+    return bare + "".join(dict.fromkeys(missing))
+
+
+_CATEGORY = "(?:observation|decision|todo|insight|question|progress|issue)s?"
+_CATEGORIES = re.compile(
+    rf"\s*(?:[(\[（【]|[:：]|\s[—–-](?=\s))\s*{_CATEGORY}(?:\s*[,/;|、，]\s*{_CATEGORY})*\s*[)\]）】]?\s*\Z",
+    re.IGNORECASE,
+)
+_PAIRS = {"(": ")", "[": "]", "（": "）", "【": "】", "«": " »", "「": "」"}
+_LOOSE_ENDS = " \t\"'“”([（【—–-"
+
+
 def pieces(text: str) -> list[str]:
     """What a sentence or a cell of a table lists."""
     return [piece for piece in map(_unjoined, _PIECES.split(text)) if piece]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from commonplace.domain.bank import Category, same
+from commonplace.domain.filing.phrases import heading
 from commonplace.domain.filing.rules import Assignment, Kind, Rules, Sketch, Topic
 from commonplace.domain.filing.words import HEADINGS, HINTS, NAMES, folded, weight
 
@@ -102,7 +103,7 @@ def _route(category: Category, chosen: dict[Category, str], rules: Rules, langua
         return Route(name, assigned.heading)
     topic = _topic(sketch, category) if sketch else None
     if topic:
-        return Route(name, topic.text, topic.level)
+        return Route(name, heading(topic.text), topic.level)
     alone = list(chosen.values()).count(name) == 1 and weight(category, name.removesuffix(".md")) == NAMES
     return Route(name, "" if alone else HEADINGS[language][category])
 
