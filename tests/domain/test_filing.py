@@ -352,3 +352,13 @@ def test_hostile_texts_take_no_longer_than_their_length_asks(hostile: str) -> No
     proposal = filed([note(hostile), note(hostile, "todo")], [BankFile("x.md", hostile)], hostile)
     checked(proposal, [BankFile("x.md", hostile)], hostile)
     assert process_time() - start < 5
+
+
+def test_the_table_of_the_guide_is_followed_to_the_letter() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "spaces.md").read_text(encoding="utf-8")
+    rules = guide.partition("```markdown\n")[2].partition("```")[0]
+    bank = filed_in(rules, *(note(f"a {category.value}", category.value) for category in Category))
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in rules.splitlines() if line[:1] == "|"]
+    for category, file, section in rows[2:]:
+        below = bank[file].partition(f"## {section}\n")[2].partition("\n## ")[0]
+        assert f"a {category}\n" in below, (category, file, section)

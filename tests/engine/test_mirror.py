@@ -278,6 +278,27 @@ async def test_rules_and_descriptions_that_were_removed_are_put_back(home: House
     assert await home.notes() == ["stays"]
 
 
+async def test_notes_that_another_server_has_worked_in_are_done_with_even_if_it_is_slow(
+    home: Household, other: Neighbour
+) -> None:
+    await home.space()
+    first, second, third = [await home.note(text) for text in ("first", "second", "third")]
+    await home.settle()
+    meta = json.loads(await other.data("alpha/_meta.json"))
+    await other.write("alpha/bank/progress.md", "first and second")
+    await other.write("alpha/_meta.json", json.dumps({**meta, "consolidation_count": 1}))
+    await other.files.remove(f"alpha/live/{first.name}")
+    await home.engine.mirror.pull()
+    home.clock.advance(timedelta(minutes=1))
+    await other.files.remove(f"alpha/live/{second.name}")
+    await home.settle()
+    assert await home.notes() == await other.notes() == ["third"]
+    home.clock.advance(timedelta(minutes=20))
+    await other.files.remove(f"alpha/live/{third.name}")  # but this one nobody has worked in
+    await home.settle()
+    assert await home.notes() == await other.notes() == ["third"]
+
+
 async def test_a_space_that_was_removed_outside_is_put_back(home: Household, other: Neighbour) -> None:
     await home.space()
     await home.space("beta")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Container, Iterable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 
 from commonplace.domain import space as rule
@@ -20,6 +21,8 @@ logger = logging.getLogger(__name__)
 
 _BATCH = 100
 _AT_ONCE = 8
+_REMOVING = timedelta(minutes=10)
+"""So long another server may take to remove the notes that it has worked in."""
 
 Known = Mapping[str, Mirrored]
 
@@ -58,10 +61,10 @@ class Lookout:
         before = await self._store.read(_consolidations)
         taken = await self._take(await self._store.read(lambda tx: _worth(tx, news, listed)), known)
         missing = [one for path, one in known.items() if path not in listed]
-        if not missing:
-            return taken
-        after = await self._store.read(_consolidations)
-        return taken + await self._miss(missing, {name for name in after if after[name] > before.get(name, 0)})
+        if not taken and not missing:
+            return 0
+        worked = await self._store.write(partial(self._worked, before, {_space(one.path) for one in missing}))
+        return taken + (await self._miss(missing, worked) if missing else 0)
 
     async def _listed(self) -> dict[str, Entry]:
         """Space by space: the backups beside them may be many times as many."""
@@ -112,6 +115,14 @@ class Lookout:
 
     # What is not
 
+    def _worked(self, before: Mapping[str, int], asked: Iterable[str], tx: Transaction) -> set[str]:
+        """Which of the spaces another server has consolidated lately: it says so first, and then removes the notes."""
+        now, after = self._clock.now(), _consolidations(tx)
+        for name in after:
+            if after[name] > before.get(name, 0):
+                tx.lease(f"worked in:{name}", "another", now, now + _REMOVING)
+        return {name for name in asked if not tx.lease(f"worked in:{name}", "nobody", now, now)}
+
     async def _miss(self, missing: Sequence[Mirrored], worked: Container[str]) -> int:
         """Whatever is missing is put back: losing a file, a folder or a disk must not lose memories.
 
@@ -140,6 +151,10 @@ def _consolidations(tx: Reading) -> dict[str, int]:
     return {one.name: int(one.metadata.get("consolidation_count", 0)) for one in spaces if one.kind == Kind.SPACE}
 
 
+def _space(path: str) -> str:
+    return path.partition("/")[0]
+
+
 def _is_note_of(path: str, spaces: Container[str]) -> bool:
     place = rule.file_place(path)
     return place is not None and place.kind is FileKind.NOTE and place.space in spaces
@@ -147,12 +162,12 @@ def _is_note_of(path: str, spaces: Container[str]) -> bool:
 
 def _worth(tx: Reading, news: Iterable[Entry], listed: Container[str]) -> list[Entry]:
     """Those that belong to a space: without its `_meta.json` a folder is none, or not yet."""
-    names = {entry.path.partition("/")[0] for entry in news}
+    names = {_space(entry.path) for entry in news}
     homes = {name for name in names if f"{name}/{rule.META}" in listed or tx.spaces.named(name)}
     return [
         entry
         for entry in news
-        if (entry.path == rule.TOKENS or entry.path.partition("/")[0] in homes) and not tx.spaces.mark_of(entry.path)
+        if (entry.path == rule.TOKENS or _space(entry.path) in homes) and not tx.spaces.mark_of(entry.path)
     ]
 
 

@@ -75,6 +75,10 @@ class LiveConversation(Connection):
         found = await self.call("live_search", space_id=space, query=query)
         return [note["content"] for note in found["notes"]]
 
+    async def clear(self, space: str) -> None:
+        """Take away what would be in the way of others: the store is shared, and some of their answers are whole."""
+        await self.call("space_delete", space_id=space, confirm=True)
+
     async def token(self, permissions: str = "read,write", *spaces: str, name: str = "") -> str:
         """A new token."""
         given = {"name": name or unique(), "permissions": permissions, "space_ids": ",".join(spaces)}

@@ -91,6 +91,7 @@ async def test_a_note_is_kept_to_the_letter(talk: LiveConversation) -> None:
     for text in texts:
         await talk.note(space, text)
     assert sorted(await talk.notes(space)) == sorted(texts)
+    await talk.clear(space)
 
 
 @behaviour("live.live_note.empty")
@@ -113,6 +114,7 @@ async def test_a_note_has_at_most_100_000_characters(talk: LiveConversation) -> 
         assert (await talk.invalid("live_note", space_id=space, category="todo", content="x", **given)).startswith(
             field
         )
+    await talk.clear(space)
 
 
 @behaviour("live.live_note.tags")

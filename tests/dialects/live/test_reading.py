@@ -134,6 +134,7 @@ async def test_an_answer_is_never_more_than_a_client_can_take(talk: LiveConversa
         await talk.note(space, "日" * 100_000)
     found = await talk.call("live_read", space_id=space)
     assert (len(found["notes"]), found["total"], found["has_more"]) == (1, 2, True)
+    await talk.clear(space)
 
 
 @behaviour("live.live_read.bounded")
