@@ -113,6 +113,8 @@ class Mirror:
                 await self.push()
             except CommonplaceError as error:
                 logger.warning("spaces: %s", error)
+            except Exception:  # the files may wait; the server must not end for them
+                logger.exception("spaces: writing files failed")
             await asyncio.sleep(_REST.total_seconds())
 
     async def keep_up(self) -> None:

@@ -87,9 +87,9 @@ class Authenticated:
         """Who it is, or the answer to whoever it is not."""
         path = connection.scope["path"]
         credential, may_be_jwt = self._credentials.shown(connection)
-        if not credential:
-            return STRANGER if self._public else self._refused(Unauthenticated(), 401, path)
         address = self._limits.addresses.of(connection.scope)
+        if not credential:
+            return self._stranger(path, address)
         # Not even looked at: else the limit would slow down guessing only where it guesses wrong.
         if wait := self._limits.failures.wait(address):
             return too_many(wait)
@@ -104,6 +104,13 @@ class Authenticated:
             return self._refused(error, 503, path)
         wait = self._limits.users.take(actor.user)
         return too_many(wait) if wait else actor
+
+    def _stranger(self, path: str, address: str) -> Actor | Response:
+        """Those of one address share what one user may ask."""
+        if not self._public:
+            return self._refused(Unauthenticated(), 401, path)
+        wait = self._limits.users.take(f"stranger {address}")
+        return too_many(wait) if wait else STRANGER
 
     def _refused(self, error: CommonplaceError, status: int, path: str, reason: str = "") -> JSONResponse:
         headers = {}

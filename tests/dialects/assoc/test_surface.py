@@ -208,12 +208,12 @@ async def test_an_unknown_argument_is_refused_with_the_nearest_known_one(talk: A
 @behaviour("assoc.surface.unknown_argument")
 async def test_an_unknown_field_inside_an_object_is_named(talk: AssocConversation) -> None:
     said = await talk.invalid("search", type="advanced", filters={"domain": ["user"]})
-    assert said == "filters: 'domain' is not one of its fields (see the schema)"
+    assert said.startswith("filters: 'domain' is not one of its fields; did you mean 'domains'? (it takes: ")
     config = {"source_domain": "user", "target_domain": "user", "filter_criteria": {"tag": "x"}}
     said = await talk.invalid("admin", action="migrate_domain", migration_config=config)
-    assert said == "migration_config: 'filter_criteria.tag' is not one of its fields (see the schema)"
+    assert said.startswith("migration_config: 'filter_criteria.tag' is not one of its fields; did you mean 'tags'?")
     said = await talk.invalid("visualize", type="timeline", time_range={"begin": "2024-01-01"})
-    assert said == "time_range: 'begin' is not one of its fields (see the schema)"
+    assert said.endswith("(it takes: end, start)")
 
 
 @behaviour("assoc.surface.unknown_action")
