@@ -309,6 +309,7 @@ async def test_in_the_later_era_notes_that_come_between_question_and_answer_stay
 
 
 @behaviour("live.bank_consolidate.sampling")
+@pytest.mark.behaviour("live.bank_consolidate.sampling")
 async def test_a_state_that_is_none_is_answered_with_the_question(folder: Path) -> None:
     with served(folder) as server:
         async with lending(server, "2026-07-28", Lender()) as talk:
@@ -323,6 +324,7 @@ async def test_a_state_that_is_none_is_answered_with_the_question(folder: Path) 
 
 
 @behaviour("live.bank_consolidate.failures")
+@pytest.mark.behaviour("live.bank_consolidate.sampling")
 async def test_a_client_that_refuses_in_the_later_era_changes_nothing(folder: Path) -> None:
     with served(folder) as server:
         async with lending(server, "2026-07-28", Lender("refused")) as talk:
