@@ -163,7 +163,6 @@ class Adoption:
             adopted.left.append(f"{found.path}: it is no registry of tokens")
             return
         adopted.tokens += self._tokens.adopt_in(tx, entries)
-        self._tokens.adopt_in(tx, [one for one in entries if one.get("revoked")])  # one must be known to be revoked
         hashes = [str(one.get("hash", "")).removeprefix(SCHEME).lower() for one in entries]
         unclear = sum(tx.credential_by_hash(hashed) is None for hashed in hashes)
         if unclear:

@@ -103,8 +103,8 @@ SELECT {credential} FROM credentials WHERE id = :id
 SELECT {credential} FROM credentials ORDER BY created_at, id
 
 -- name: add_credential
-INSERT INTO credentials (id, user, name, hash, permissions, created_at, expires_at, kind, collections)
-VALUES (:id, :user, :name, :hash, :permissions, :created_at, :expires_at, :kind, :collections)
+INSERT INTO credentials (id, user, name, hash, permissions, created_at, expires_at, revoked_at, kind, collections)
+VALUES (:id, :user, :name, :hash, :permissions, :created_at, :expires_at, :revoked_at, :kind, :collections)
 
 -- name: change_credential
 UPDATE credentials SET permissions = :permissions, collections = :collections WHERE id = :id

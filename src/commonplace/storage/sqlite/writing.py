@@ -45,6 +45,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
             permissions=",".join(sorted(credential.permissions)),
             created_at=rows.micros(credential.created_at),
             expires_at=rows.maybe_micros(credential.expires_at),
+            revoked_at=rows.maybe_micros(credential.revoked_at),
             kind=credential.kind,
             collections=None if credential.collections is None else rows.as_json(credential.collections),
         )
