@@ -1,7 +1,7 @@
 """可視化: five pictures in four forms, and the page for hosts with MCP Apps."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree
 
 import pytest
@@ -63,6 +63,8 @@ async def test_nothing_is_drawn_too(local: AssocConversation) -> None:
 
 @behaviour("assoc.visualize.target")
 async def test_a_picture_shows_one_domain_project_or_session(talk: AssocConversation) -> None:
+    # Of a store that all tests share, a picture of the last moment is small enough for one answer.
+    recent = {"start": datetime.now(UTC).isoformat()}
     project, session = await talk.project(), (await talk.call("user", action="create_session"))["session_id"]
     texts = {"project": unique(), "session": unique(), "user": unique()}
     await talk.store(texts["project"], domain="project", project_id=project)
@@ -75,7 +77,8 @@ async def test_a_picture_shows_one_domain_project_or_session(talk: AssocConversa
         ({"session_id": session}, "session"),
         ({"target_domain": "user"}, "user"),
     ):
-        drawn = (await talk.call("visualize", type="memory_map", format="json", **more))["content"]
+        answer = await talk.call("visualize", type="memory_map", format="json", time_range=recent, **more)
+        drawn = answer["content"]
         assert [domain for domain, text in texts.items() if text in drawn] == [shown]
     for more, code in (({"project_id": ABSENT}, "PROJECT_NOT_FOUND"), ({"session_id": ABSENT}, "SESSION_NOT_FOUND")):
         assert (await talk.refused("visualize", type="timeline", **more))[0] == code
