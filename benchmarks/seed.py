@@ -113,9 +113,12 @@ async def _fill(folder: Path, size: int) -> None:
 
 
 def _remember(engine: Engine, actor: Actor, batch: Sequence[tuple[str, Prints]], tx: Transaction) -> None:
-    """The engine's own step, many times in one transaction: one at a time they would wait for the disk."""
+    """The engine's own step, many times in one transaction: one at a time they would wait for the disk.
+
+    With their ties, which are none: to look for them in the background would be counted to the calls that are measured.
+    """
     for text, prints in batch:
-        engine.memories.remember_in(tx, actor, Draft(text), prints)
+        engine.memories.remember_in(tx, actor, Draft(text), prints, {})
 
 
 def _embedded(model: UniversalSentenceEncoder, texts: Sequence[str]) -> Vectors:

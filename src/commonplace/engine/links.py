@@ -31,6 +31,8 @@ LEAST_KEPT = 0.1
 IDLE = timedelta(days=365)
 _DISCOVERED = "discovered"
 _BATCH = 100
+_AT_ONCE = 8
+"""How many are looked at in one view and tied in one write: each by itself would wait for the disk."""
 _LEASE = timedelta(minutes=1)
 
 
@@ -116,29 +118,32 @@ class Links:
         if not await self._store.write(lambda tx: tx.lease(_DISCOVERED, self._holder, now, now + _LEASE)):
             return 0
         events = await self._store.read(_undiscovered)  # anew: another process may have been here before the lease
-        for event in events:
-            if _is_new_text(event):
-                await self._tie(event)
+        texts = [event for event in events if _is_new_text(event)]
+        first, last = texts[:-_AT_ONCE], texts[-_AT_ONCE:]
+        for start in range(0, len(first), _AT_ONCE):
+            chunk = first[start : start + _AT_ONCE]
+            await self._tie(chunk, chunk[-1].number)
         if events:
-            await self._store.write(lambda tx: tx.set_meta(_DISCOVERED, str(events[-1].number)))
+            await self._tie(last, events[-1].number)
         return len(events)
 
     async def forget_faded(self) -> int:
         before = self._clock.now() - IDLE
         return await self._store.write(lambda tx: tx.links.drop_faded(LEAST_KEPT, before))
 
-    async def _tie(self, event: Event) -> None:
-        """Within the memory's own collection: a tie must not tell one user what another has."""
-        stale, found = await self._store.read(lambda tx: self._look(tx, event))
+    async def _tie(self, events: Sequence[Event], reached: int) -> None:
+        """Within each memory's own collection: a tie must not tell one user what another has."""
+        looked = await self._store.read(lambda tx: [self._look(tx, event) for event in events]) if events else []
 
         def work(tx: Transaction) -> None:
-            for link in stale:
-                tx.links.remove(link.source, link.target, link.kind)
-            for link in found:
-                tx.links.keep(link)
+            for stale, found in looked:
+                for link in stale:
+                    tx.links.remove(link.source, link.target, link.kind)
+                for link in found:
+                    tx.links.keep(link)
+            tx.set_meta(_DISCOVERED, str(reached))
 
-        if stale or found:
-            await self._store.write(work)
+        await self._store.write(work)
 
     def _look(self, tx: Reading, event: Event) -> tuple[list[Link], list[Link]]:
         """Ties that a new text made stale, and ties that are missing."""
