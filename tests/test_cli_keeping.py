@@ -58,6 +58,35 @@ async def test_a_backup_is_made_listed_verified_and_restored(folder: Path) -> No
     assert "a storm comes up" not in await found(folder, "storm")
 
 
+async def test_a_part_is_restored_beside_what_is_newer(folder: Path) -> None:
+    where = ("--data-dir", str(folder))
+    await filled(folder, "the lighthouse keeper sleeps")
+    run("backup", "first", *where)
+    async with stdio(folder, "--dialect", "greeum", era="legacy") as client:
+        await client.call_tool("delete_memory", {"memory_id": "block_0"})
+    await filled(folder, "a storm comes up")
+    refused = run("restore", "first", "--include", "memories", *where)
+    assert (refused.returncode, "back what it was in 'first'; repeat it with --yes" in refused.stderr) == (2, True)
+    for include, words in ((" , ", "names nothing"), ("memories,weather", "weather: choose from memories")):
+        refused = run("restore", "first", "--include", include, "--yes", *where)
+        assert (refused.returncode, words in refused.stderr) == (2, True)
+    restored = run("restore", "first", "--include", "memories, associations", "--yes", *where)
+    assert "restored first: 1 memories, 0 projects, 0 sessions, 0 associations" in restored.stdout, restored.stderr
+    assert "before-restore-" in restored.stdout
+    assert "a storm comes up" in await found(folder, "storm")
+    assert "the lighthouse keeper sleeps" in await found(folder, "lighthouse")
+    assert run("verify", *where).returncode == 0
+
+
+async def test_a_part_needs_a_store_that_can_be_opened(folder: Path) -> None:
+    await filled(folder, "the lighthouse keeper sleeps")
+    run("backup", "first", "--data-dir", str(folder))
+    (folder / "commonplace.db").write_bytes(b"nonsense" * 5000)
+    answer = run("restore", "first", "--include", "memories", "--yes", "--data-dir", str(folder))
+    assert (answer.returncode, "Traceback" in answer.stderr) == (2, False)
+    assert (folder / "commonplace.db").read_bytes() == b"nonsense" * 5000
+
+
 async def test_a_running_server_answers_from_the_restored_state(folder: Path) -> None:
     with served(folder, "--dialect", "greeum") as server:
         async with over_http(server) as client:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,12 @@ def add_backup(commands: Any) -> None:
     _command(commands, "backups", _backups, "list the backups, the newest last")
     restore = _command(commands, "restore", _restore, "make the store what a backup is; servers may go on running")
     restore.add_argument("name", metavar="NAME", help="the backup; `commonplace backups` lists them")
+    restore.add_argument(
+        "--include",
+        metavar="KINDS",
+        help="only a part, like memories,projects (of memories, projects, sessions, associations): "
+        "what is missing or was changed since comes back, what is newer stays",
+    )
     restore.add_argument("--yes", action="store_true", help="do it: what was kept since that backup leaves the store")
     verify = _command(commands, "verify", _verify, "check the file and the tamper-evident chain, or a backup")
     verify.add_argument("name", metavar="BACKUP", nargs="?", default="", help="a backup instead of the store")
@@ -93,18 +100,30 @@ def _verify_backup(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
+    kinds = _kinds(options.include)
     if not options.yes:
-        raise Invalid("restore", f"this replaces what is kept now by {options.name!r}; repeat it with --yes to do it")
+        how = "gives what was changed since back what it was in" if kinds else "replaces what is kept now by"
+        raise Invalid("restore", f"this {how} {options.name!r}; repeat it with --yes to do it")
     try:
-        return with_engine(options, lambda engine: _restored(engine, options.name), founding=True)
+        return with_engine(options, lambda engine: _restored(engine, options.name, kinds), founding=True)
     except StoreCorrupt as damage:
+        if kinds:  # there is nothing that a part could be put back into
+            raise
         print(f"commonplace: {damage.message}", file=sys.stderr)
         return _replace(options)
 
 
-async def _restored(engine: Engine, name: str) -> int:
-    done = await engine.backups.restore(await engine.access.local_owner(), name)
-    print(f"restored {done.backup.name}: {done.contents.memories} memories")
+def _kinds(include: str | None) -> list[str]:
+    kinds = [kind.strip() for kind in (include or "").split(",") if kind.strip()]
+    if include is not None and not kinds:  # everything would be replaced
+        raise Invalid("include", "names nothing; leave it out to restore everything")
+    return kinds
+
+
+async def _restored(engine: Engine, name: str, kinds: list[str]) -> int:
+    done = await engine.backups.restore(await engine.access.local_owner(), name, kinds)
+    some = {"memories": done.contents.memories} if done.recovered is None else asdict(done.recovered)
+    print(f"restored {done.backup.name}: {', '.join(f'{count} {what}' for what, count in some.items())}")
     if done.safety:
         print(f"what was there before is the backup {done.safety.name}")
     return 0

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import date, datetime
+from enum import StrEnum
 
 from commonplace.domain.errors import Invalid
 
@@ -11,6 +12,15 @@ _NAME = re.compile(r"\w[\w.-]{0,79}")
 _DAILY = "daily-"
 _SAFETY = "before-restore-"
 _STAMP = "%Y%m%d-%H%M%S"
+
+
+class Part(StrEnum):
+    """What a store holds, in the words of callers. A backup holds all of it; a part of it may be put back."""
+
+    MEMORIES = "memories"
+    PROJECTS = "projects"
+    SESSIONS = "sessions"
+    ASSOCIATIONS = "associations"
 
 
 @dataclass(frozen=True, slots=True)

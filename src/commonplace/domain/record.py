@@ -8,6 +8,8 @@ from typing import Any
 IMPORTED = "imported"
 KNOWN = "skipped: it is here already"
 OVER = "skipped: its time is over"
+FOREIGN_AUTHOR = "imported_author"
+"""In the metadata of a memory: the name of who wrote it, where that is no user here."""
 MOST_RECORDS = 10_000
 MOST_LINKS = 100_000
 MOST_PLACES = 1000

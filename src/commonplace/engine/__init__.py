@@ -40,6 +40,7 @@ from commonplace.engine.mirror import Mirror
 from commonplace.engine.notes import Notes
 from commonplace.engine.paths import Paths
 from commonplace.engine.recall import Recall
+from commonplace.engine.recovery import Recovery
 from commonplace.engine.relations import Relations
 from commonplace.engine.sight import Sight
 from commonplace.engine.snapshots import Snapshots
@@ -290,7 +291,11 @@ class Engine:
 
     @cached_property
     def backups(self) -> Backups:
-        return Backups(self.store, self._vault, self.clock, self._zone, self._rhythm)
+        return Backups(self.store, self._vault, self.recovery, self.clock, self._zone, self._rhythm)
+
+    @cached_property
+    def recovery(self) -> Recovery:
+        return Recovery(self.store, self.memories, self.embedding, self.clock)
 
     @cached_property
     def upkeep(self) -> Upkeep:

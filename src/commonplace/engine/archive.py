@@ -16,6 +16,7 @@ from commonplace.domain.identifiers import CollectionId, MemoryId, UserId
 from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Draft, Memory
 from commonplace.domain.record import (
+    FOREIGN_AUTHOR,
     IMPORTED,
     KNOWN,
     MOST_BYTES,
@@ -35,7 +36,6 @@ from commonplace.engine.memories import Memories, checked
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
 _SOURCE = "bundle"
-_FOREIGN_AUTHOR = "imported_author"
 _BATCH = 50
 _LINKS_AT_ONCE = 2000
 _PLACED = (Kind.PROJECT, Kind.SESSION)
@@ -117,7 +117,7 @@ class Archive:
 
     def _written(self, tx: Transaction, actor: Actor, record: Record, prints: Prints, tied: bool) -> Memory:
         me = tx.user(actor.user)
-        foreign = {_FOREIGN_AUTHOR: record.author} if record.author and me and record.author != me.name else {}
+        foreign = {FOREIGN_AUTHOR: record.author} if record.author and me and record.author != me.name else {}
         draft = Draft(
             record.content,
             tags=record.tags,
@@ -195,7 +195,7 @@ def _record(memory: Memory, author: str, places: frozenset[str]) -> Record:
     """What lies in a tree, a context or a space travels as its bearer's own: those places do not travel."""
     metadata = dict(memory.metadata)
     placed = memory.collection in places
-    author = str(metadata.pop(_FOREIGN_AUTHOR, author))
+    author = str(metadata.pop(FOREIGN_AUTHOR, author))
     return Record(
         id=memory.id,
         content=memory.content,

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from commonplace.domain.access import Actor, Permission, require
-from commonplace.domain.backup import Backup, Contents, daily_name, is_automatic, manual_name, safety_name
+from commonplace.domain.access import Actor, Permission, require, require_whole
+from commonplace.domain.backup import Backup, Contents, Part, daily_name, is_automatic, manual_name, safety_name
 from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound
+from commonplace.engine.recovery import Recovered, Recovery
 from commonplace.ports import Clock, Store, Vault
 
 logger = logging.getLogger(__name__)
 
-KINDS = ("memories", "projects", "sessions", "associations")
-"""What a store holds, in the words of callers. A backup always holds all of it."""
+KINDS = tuple(Part)
 _LEASE = timedelta(hours=1)
 _TRY_AGAIN = timedelta(hours=1)
 
@@ -38,14 +38,21 @@ class Restored:
 
     backup: Backup
     contents: Contents
+    """What the backup holds."""
     safety: Backup | None
+    includes: tuple[Part, ...] = KINDS
+    recovered: Recovered | None = None
+    """How much of a part was put back; None where the store became what the backup is."""
 
 
 class Backups:
     """Copies of the whole store, for the day when it is needed."""
 
-    def __init__(self, store: Store, vault: Vault | None, clock: Clock, zone: ZoneInfo, rhythm: Rhythm) -> None:
+    def __init__(
+        self, store: Store, vault: Vault | None, recovery: Recovery, clock: Clock, zone: ZoneInfo, rhythm: Rhythm
+    ) -> None:
         self._store = store
+        self._recovery = recovery
         self._vault = vault
         self._clock = clock
         self._zone = zone
@@ -62,12 +69,12 @@ class Backups:
 
     async def create(self, actor: Actor, name: str = "") -> Backup:
         """Copy everything as it is now, under a name or under the time."""
-        require(actor, Permission.ADMIN)
+        _check(actor)
         now = self._clock.now()
         return await self._place().create(name or manual_name(now.astimezone(self._zone)), now)
 
     async def list(self, actor: Actor) -> Sequence[Backup]:
-        require(actor, Permission.ADMIN)
+        _check(actor)
         return await self._place().backups()
 
     async def latest(self) -> Backup | None:
@@ -77,20 +84,25 @@ class Backups:
 
     async def verify(self, actor: Actor, name: str) -> Backup:
         """Read it back, every page and every block."""
-        require(actor, Permission.ADMIN)
+        _check(actor)
         return await self._place().verify(name)
 
     async def restore(self, actor: Actor, name: str, include: Iterable[str] = ()) -> Restored:
-        """Make the store what the backup is, after a backup of what it is now."""
-        require(actor, Permission.ADMIN)
-        _check_whole(frozenset(include))
+        """Make the store what the backup is, or put back a part of it, after a backup of what it is now."""
+        _check(actor)
+        parts = _parts(include)
         backup = await self._place().verify(name)
+        assert backup.contents
         safety = await self._safety()
-        return Restored(backup, await self._place().restore(name), safety)
+        if parts == KINDS:
+            return Restored(backup, await self._place().restore(name), safety)
+        async with self._place().opened(name) as copy:
+            recovered = await self._recovery.put_back(actor, copy, frozenset(parts))
+        return Restored(backup, backup.contents, safety, parts, recovered)
 
     async def prune(self, actor: Actor) -> Sequence[str]:
         """Remove what was made by itself and is older than it is to be kept; the names of what went."""
-        require(actor, Permission.ADMIN)
+        _check(actor)
         return await self._prune()
 
     async def daily(self) -> Backup | None:
@@ -159,13 +171,15 @@ class Backups:
         return self._vault
 
 
-def _check_whole(include: frozenset[str]) -> None:
-    """Half a store is none: links lead to memories, memories live in projects, and the chain seals them in order."""
-    if unknown := include - set(KINDS):
+def _check(actor: Actor) -> None:
+    """A backup holds what is everyone's."""
+    require(actor, Permission.ADMIN)
+    require_whole(actor)
+
+
+def _parts(include: Iterable[str]) -> tuple[Part, ...]:
+    """Those named, or all where none is."""
+    named = frozenset(include)
+    if unknown := named - set(KINDS):
         raise Invalid("include", f"{', '.join(sorted(unknown))}: choose from {', '.join(KINDS)}")
-    if include and include != set(KINDS):
-        raise Invalid(
-            "include",
-            "a backup is put back as a whole; for a part of it, restore it into an empty folder with --data-dir, "
-            "export the part there and import it here",
-        )
+    return tuple(part for part in KINDS if part in named) or KINDS

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
 from commonplace.ports.collections import CollectionReading, CollectionWriting, Slice
+from commonplace.ports.copies import CopyReading, Origin, Twin
 from commonplace.ports.doings import DoingReading, DoingWriting
 from commonplace.ports.findings import Facts, LexicalHits, Page, Prints, Scan, Statistics
 from commonplace.ports.labels import LabelReading, LabelWriting
@@ -25,6 +26,7 @@ __all__ = [
     "Clock",
     "CollectionReading",
     "CollectionWriting",
+    "CopyReading",
     "DoingReading",
     "DoingWriting",
     "Embedder",
@@ -34,6 +36,7 @@ __all__ = [
     "LexicalHits",
     "LinkReading",
     "LinkWriting",
+    "Origin",
     "Page",
     "PathReading",
     "PathWriting",
@@ -51,6 +54,7 @@ __all__ = [
     "TodoReading",
     "TodoWriting",
     "Transaction",
+    "Twin",
     "Vault",
     "Vectors",
     "WatchReading",

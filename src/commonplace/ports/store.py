@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -17,6 +18,7 @@ from commonplace.domain.memory import Author, Change, Ephemeral, Memory, Version
 from commonplace.language.terms import Term
 from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
 from commonplace.ports.collections import CollectionReading, CollectionWriting
+from commonplace.ports.copies import CopyReading
 from commonplace.ports.doings import DoingReading, DoingWriting
 from commonplace.ports.findings import Facts, LexicalHits, Page, Prints, Scan, Statistics
 from commonplace.ports.labels import LabelReading, LabelWriting
@@ -56,6 +58,8 @@ class Reading(Protocol):
     def spaces(self) -> SpaceReading: ...
     @property
     def doings(self) -> DoingReading: ...
+    @property
+    def copies(self) -> CopyReading: ...
 
     def holdings(self, user: UserId) -> Sequence[Holding]: ...
     def home(self, user: UserId) -> int: ...
@@ -185,6 +189,10 @@ class Vault(Protocol):
 
     async def restore(self, name: str) -> Contents:
         """Make the store what the backup is, in one step that whoever has it open follows."""
+        ...
+
+    def opened(self, name: str) -> AbstractAsyncContextManager[Store]:
+        """A copy of it as a store of its own, in the newest form, for the time of the block."""
         ...
 
     async def remove(self, name: str) -> None: ...

@@ -84,11 +84,10 @@ async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None
     later = await local.store("after")
     said = await local.invalid("admin", action="restore", backup_path="good")
     assert said == "force: restore replaces everything in the store; repeat it with force: true"
-    said = await local.invalid("admin", action="restore", backup_path="good", force=True, include_data=["memories"])
-    assert "put back as a whole" in said
     assert (await local.get(later))["content"] == "after"
     body = await local.told("admin", action="restore", backup_path="good", force=True, include_data=ALL)
-    assert set(body["data"]) == {*BACKUP, "restored_memories", "safety_backup"}
+    assert set(body["data"]) == {*BACKUP, "restored_memories", "includes", "safety_backup"}
+    assert body["data"]["includes"] == ALL
     assert body["message"] == "バックアップから復元しました (good)"
     assert body["data"]["restored_memories"] == 1
     assert (await local.get(kept))["content"] == "before"
@@ -97,6 +96,59 @@ async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None
     assert (await local.get(later))["content"] == "after"
     code, said = await local.refused("admin", action="restore", backup_path="absent", force=True)
     assert (code, said) == ("VALIDATION_ERROR", "バックアップが見つかりません: no backup 'absent'")
+
+
+@behaviour("assoc.admin.restore_part")
+async def test_a_part_of_a_backup_is_put_back_beside_what_is_newer(local: AssocConversation) -> None:
+    project = await local.project()
+    gone = await local.store("灯台守は眠る", domain="project", project_id=project, tags=["海"], importance=0.9)
+    changed = await local.store("穏やかな海", associate_with=[gone])
+    await local.call("admin", action="backup", backup_path="good")
+    await local.call("memory", action="delete", memory_id=gone)
+    await local.call("memory", action="update", memory_id=changed, content="嵐の海")
+    await local.call("project", action="delete", project_id=project)
+    newer = await local.store("新しい記憶")
+    part = {"action": "restore", "backup_path": "good", "include_data": ["associations", "projects", "memories"]}
+    said = await local.invalid("admin", **part)
+    assert said == "force: restore gives memories back what they were; repeat it with force: true"
+    body = await local.told("admin", **part, force=True)
+    assert body["message"] == "バックアップから復元しました (good)"
+    data = body["data"]
+    counts = {f"restored_{what}": data.pop(f"restored_{what}") for what in ALL}
+    assert counts == {
+        "restored_memories": 2, "restored_projects": 1, "restored_sessions": 0, "restored_associations": 1
+    }  # fmt: skip
+    assert set(data) == {*BACKUP, "includes", "safety_backup"}
+    assert data["includes"] == ["memories", "projects", "associations"]
+    (back,) = await local.finds("灯台守は眠る", include_domains=["project"])
+    memory = await local.get(back)
+    assert (memory["project_id"], memory["tags"], memory["importance"]) == (project, ["海"], 0.9)
+    assert memory["metadata"]["restored_from"] == gone
+    assert (await local.get(changed))["content"] == "穏やかな海"
+    assert (await local.get(newer))["content"] == "新しい記憶"
+    again = await local.call("admin", **part, force=True)
+    assert {again[f"restored_{what}"] for what in ALL} == {0}
+    await local.call("admin", action="restore", backup_path=data["safety_backup"], force=True)
+    assert (await local.get(changed))["content"] == "嵐の海"
+
+
+@behaviour("assoc.admin.restore_part")
+async def test_a_session_is_put_back_alone(local: AssocConversation) -> None:
+    made = await local.call("user", action="create_session")
+    tonight = await local.store("今夜だけ", domain="session")
+    await local.call("admin", action="backup", backup_path="good")
+    await local.call("user", action="end_session", session_id=made["session_id"])
+    restore = {"action": "restore", "backup_path": "good", "force": True}
+    assert (await local.call("admin", **restore, include_data=["sessions"]))["restored_sessions"] == 1
+    assert (await local.call("admin", **restore, include_data=["memories"]))["restored_memories"] == 1
+    assert (await local.get(tonight))["session_id"] == made["session_id"]
+
+
+@behaviour("assoc.admin.restore_part")
+async def test_only_what_a_backup_holds_can_be_named(local: AssocConversation) -> None:
+    await local.call("admin", action="backup", backup_path="good")
+    said = await local.invalid("admin", action="restore", backup_path="good", force=True, include_data=["weather"])
+    assert said.startswith("include_data")
 
 
 @behaviour("assoc.admin.reindex")

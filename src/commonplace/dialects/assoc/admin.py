@@ -20,6 +20,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup
 from commonplace.domain.errors import Invalid
+from commonplace.engine.backups import KINDS, Restored
 from commonplace.engine.memories import Reference
 from commonplace.ports import Page
 
@@ -62,7 +63,7 @@ async def admin(
     backup_path: Annotated[str | None, described("Name of the backup in the backup folder (backup, restore)")] = None,
     include_data: Annotated[
         list[Literal["memories", "projects", "sessions", "associations"]] | None,
-        described("What to restore; a backup always holds everything"),
+        described("What to restore: all (default), or a part that is put back beside what is newer"),
     ] = None,
     migration_config: Annotated[
         Migration | None,
@@ -106,7 +107,7 @@ async def system_stats(call: Call) -> Done:
 async def backup(call: Call, *, backup_path: str = "", include_data: list[str] | None = None) -> Done:
     made = await call.engine.backups.create(call.actor, _name(call, backup_path) if backup_path else "")
     return Done(
-        {**_told(made), "includes": ["memories", "projects", "sessions", "associations"]},
+        {**_told(made), "includes": list(KINDS)},
         f"バックアップを作成しました ({made.name})",
     )
 
@@ -115,11 +116,14 @@ async def backup(call: Call, *, backup_path: str = "", include_data: list[str] |
 async def restore(call: Call, *, backup_path: str, include_data: list[str] | None = None, force: bool = False) -> Done:
     name = _name(call, backup_path)
     if not force:
-        raise Invalid("force", "restore replaces everything in the store; repeat it with force: true")
+        part = include_data and set(include_data) != set(KINDS)
+        what = "gives memories back what they were" if part else "replaces everything in the store"
+        raise Invalid("force", f"restore {what}; repeat it with force: true")
     done = await call.engine.backups.restore(call.actor, name, include_data or ())
     data = {
         **_told(done.backup),
-        "restored_memories": done.contents.memories,
+        **_put_back(done),
+        "includes": list(done.includes),
         "safety_backup": done.safety.name if done.safety else None,
     }
     return Done(data, f"バックアップから復元しました ({done.backup.name})")
@@ -194,6 +198,12 @@ def _name(call: Call, path: str) -> str:
     if inside.parent == PurePath(call.engine.backups.location):
         return inside.name
     return path
+
+
+def _put_back(done: Restored) -> dict[str, int]:
+    if done.recovered is None:
+        return {"restored_memories": done.contents.memories}
+    return {f"restored_{what}": count for what, count in asdict(done.recovered).items()}
 
 
 def _told(one: Backup) -> dict[str, Any]:

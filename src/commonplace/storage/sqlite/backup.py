@@ -7,9 +7,10 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,11 +19,11 @@ from typing import Any
 from commonplace.domain.backup import SUFFIX, Backup, Contents, backup_name
 from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound
 from commonplace.storage.sqlite.connection import connect, speaking_plainly
-from commonplace.storage.sqlite.copying import contents, copy, inspected, made, sync_names
+from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
 from commonplace.storage.sqlite.encryption import Form, form
-from commonplace.storage.sqlite.presence import present
+from commonplace.storage.sqlite.presence import is_anyone_here, present
 from commonplace.storage.sqlite.restoring import pour, replace
-from commonplace.storage.sqlite.store import FILE_NAME
+from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
 _ABANDONED_AFTER = 3600.0
 """Seconds without a write."""
@@ -58,6 +59,15 @@ class SqliteVault:
 
     async def replace(self, name: str, at: datetime) -> Path:
         return await asyncio.to_thread(self._replaced, backup_name(name), at)
+
+    @asynccontextmanager
+    async def opened(self, name: str) -> AsyncIterator[SqliteStore]:
+        place = self._place / f".{backup_name(name)}.{secrets.token_hex(4)}"
+        opening = asyncio.ensure_future(asyncio.to_thread(self._opened, backup_name(name), place))
+        try:
+            yield await asyncio.shield(opening)
+        finally:  # whoever gives up waiting, the copy goes
+            await asyncio.shield(asyncio.ensure_future(_removed(opening, place)))
 
     async def remove(self, name: str) -> None:
         await asyncio.to_thread(self._remove, backup_name(name))
@@ -116,7 +126,7 @@ class SqliteVault:
         for unfinished in self._place.glob(".*.????????*"):
             with suppress(FileNotFoundError):
                 if unfinished.lstat().st_mtime < time.time() - _ABANDONED_AFTER:
-                    unfinished.unlink()
+                    _discard(unfinished)
 
     def describe_again(self, name: str) -> None:
         """After a backup got another key: its bytes are others, what it holds is the same."""
@@ -172,6 +182,13 @@ class SqliteVault:
         with speaking_plainly(self._path), present(self._folder):
             return pour(self._found(name), self._path, self._key)
 
+    def _opened(self, name: str, place: Path) -> SqliteStore:
+        """Of a copy, because it is migrated, and because SQLite puts its logs beside what it opens."""
+        with speaking_plainly(self._place), present(self._folder):
+            place.mkdir(mode=0o700)
+            duplicate(self._found(name), self._key, made(place / FILE_NAME))
+        return SqliteStore(place, "", self._key)
+
     def _replaced(self, name: str, at: datetime) -> Path:
         """For a store that cannot be opened any more: its files are set aside, not removed."""
         self.verified(name)
@@ -185,6 +202,23 @@ class SqliteVault:
         file = self._found(name)
         file.unlink(missing_ok=True)
         self._manifest(name).unlink(missing_ok=True)
+
+
+async def _removed(opening: asyncio.Future[SqliteStore], place: Path) -> None:
+    try:
+        await asyncio.wait({opening})
+        if not opening.cancelled() and opening.exception() is None:
+            await opening.result().close()
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _discard(unfinished: Path) -> None:
+    """A folder is a backup that was opened; whoever still reads it may do so for long."""
+    if unfinished.is_symlink() or not unfinished.is_dir():
+        unfinished.unlink()
+    elif not is_anyone_here(unfinished):
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _is_backup(file: Path) -> bool:

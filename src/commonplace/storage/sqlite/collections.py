@@ -27,6 +27,9 @@ class SqliteCollectionReading(Statements):
         row = self._one("collection_numbered", number=number)
         return collection_of(row) if row else None
 
+    def numbers(self) -> frozenset[int]:
+        return frozenset(row[0] for row in self._all("collection_numbers"))
+
     def among(self, kind: str, numbers: Iterable[int]) -> Sequence[Collection]:
         found = self._all("collections_of_kind", kind=kind, numbers=rows.numbers_json(sorted(numbers)))
         return [collection_of(row) for row in found]

@@ -9,6 +9,9 @@ SELECT {collection} FROM collections AS c WHERE c.id = :id
 -- name: collection_numbered
 SELECT {collection} FROM collections AS c WHERE c.number = :number
 
+-- name: collection_numbers
+SELECT number FROM collections
+
 -- name: collections_of_kind
 SELECT {collection}
 FROM collections AS c

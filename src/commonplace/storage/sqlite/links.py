@@ -28,6 +28,9 @@ class SqliteLinkReading(Statements):
     def among(self, numbers: Iterable[int], limit: int) -> Sequence[Link]:
         return [_link(row) for row in self._all("links_among", numbers=rows.numbers_json(numbers), limit=limit)]
 
+    def leaving(self, numbers: Iterable[int]) -> Sequence[Link]:
+        return [_link(row) for row in self._all("links_leaving", numbers=rows.numbers_json(numbers))]
+
     def touching(self, numbers: Iterable[int], kinds: Sequence[LinkKind], among: Filter, limit: int) -> Sequence[Edge]:
         chosen, wanted = rows.numbers_json(numbers), rows.as_json(kinds)
         found = self._all("links_touching", numbers=chosen, kinds=wanted, limit=limit, **rows.seen_bindings(among))
@@ -61,11 +64,12 @@ class SqliteLinkWriting(SqliteLinkReading):
         kind, strength = link.kind.value, link.strength
         self._do("add_link", source=link.source, target=link.target, kind=kind, strength=strength, at=at)
 
-    def keep(self, link: Link) -> None:
+    def keep(self, link: Link) -> bool:
         at, used_at = rows.micros(link.created_at), rows.maybe_micros(link.used_at)
         kind, strength = link.kind.value, link.strength
         ends = {"source": link.source, "target": link.target}
         self._do("keep_link", kind=kind, strength=strength, at=at, used_at=used_at, **ends)
+        return self._connection.changes() > 0
 
     def remove(self, source: MemoryId, target: MemoryId, kind: LinkKind | None) -> int:
         self._do("unlink", source=source, target=target, kind=None if kind is None else kind.value)

@@ -50,6 +50,14 @@ WHERE l.source IN (SELECT value FROM json_each(:numbers)) AND +l.target IN (SELE
 ORDER BY l.strength DESC, l.source, l.target
 LIMIT :limit
 
+-- name: links_leaving
+SELECT s.id, t.id, l.kind, l.strength, l.created_at, l.used_at
+FROM links AS l
+JOIN memories AS s ON s.number = l.source
+JOIN memories AS t ON t.number = l.target
+WHERE l.source IN (SELECT value FROM json_each(:numbers))
+ORDER BY l.source, l.target, l.kind
+
 -- name: links_touching
 SELECT l.source, l.target, l.kind
 FROM links AS l

@@ -7,6 +7,7 @@ from commonplace.ports import (
     AttendanceWriting,
     CollectionReading,
     CollectionWriting,
+    CopyReading,
     DoingReading,
     DoingWriting,
     LabelReading,
@@ -26,6 +27,7 @@ from commonplace.ports import (
 )
 from commonplace.storage.sqlite.attendance import SqliteAttendanceReading, SqliteAttendanceWriting
 from commonplace.storage.sqlite.collections import SqliteCollectionReading, SqliteCollectionWriting
+from commonplace.storage.sqlite.copies import SqliteCopyReading
 from commonplace.storage.sqlite.doings import SqliteDoingReading, SqliteDoingWriting
 from commonplace.storage.sqlite.labels import SqliteLabelReading, SqliteLabelWriting
 from commonplace.storage.sqlite.links import SqliteLinkReading, SqliteLinkWriting
@@ -79,6 +81,10 @@ class ReadingParts(Statements):
     @property
     def spaces(self) -> SpaceReading:
         return SqliteSpaceReading(self._connection)
+
+    @property
+    def copies(self) -> CopyReading:
+        return SqliteCopyReading(self._connection)
 
 
 class WritingParts(Statements):

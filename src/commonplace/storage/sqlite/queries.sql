@@ -221,7 +221,7 @@ INSERT INTO memories (
 ) VALUES (
     :id, :collection, :created_at, :importance, :category, 1, :content_type, :keywords, :metadata,
     :user, :credential, :session, :tool,
-    :revised_at, :user, :credential, :session, :tool, :content
+    :revised_at, :reviser_user, :reviser_credential, :reviser_session, :reviser_tool, :content
 )
 RETURNING number
 
@@ -523,4 +523,6 @@ WHERE o.source = :source AND o.origin = :origin
 SELECT EXISTS (SELECT 1 FROM memories WHERE id = :id) OR EXISTS (SELECT 1 FROM blocks WHERE memory = :id)
 
 -- name: put_origin
+-- What came under this name before may have ended, and still be there.
 INSERT INTO origins (source, origin, memory) VALUES (:source, :origin, :memory)
+ON CONFLICT (source, origin) DO UPDATE SET memory = excluded.memory

@@ -104,6 +104,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
             metadata=rows.as_json(memory.metadata),
             content=memory.content,
             **rows.author_bindings(memory.author),
+            **{f"reviser_{name}": value for name, value in rows.author_bindings(memory.reviser).items()},
         )
         self._put_tags(number, memory.tags)
         self._do("add_words", number=number, terms=" ".join(prints.terms))

@@ -1,0 +1,39 @@
+"""The same memories in two stores: what tells, in each, which is which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from commonplace.domain.identifiers import MemoryId
+
+if TYPE_CHECKING:
+    from commonplace.ports.models import Vectors
+
+
+class Twin(NamedTuple):
+    """What a memory of another store is here."""
+
+    number: int
+    id: MemoryId
+
+
+class Origin(NamedTuple):
+    """Where a memory came from, and what it was called there."""
+
+    source: str
+    name: str
+
+
+class CopyReading(Protocol):
+    """For the house itself: whoever asks may see everything."""
+
+    def twins(self, names: Iterable[str], source: str, now: datetime) -> Mapping[str, Twin]:
+        """The memories that have these ids, or came from a source under them, and have not ended."""
+        ...
+
+    def origins(self, memories: Iterable[MemoryId]) -> Mapping[MemoryId, Sequence[Origin]]: ...
+    def whole_prints(self, numbers: Iterable[int], fingerprint: str) -> Mapping[int, Vectors]:
+        """The vectors of those memories that are wholly embedded, a row a part."""
+        ...
