@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from commonplace import plugins
 from commonplace.dialects._dialect import Dialect
 from commonplace.domain.arrival import Arrival
+from commonplace.domain.backup import Rhythm
 from commonplace.domain.errors import Invalid
 from commonplace.engine import Engine, Outside
-from commonplace.engine.backups import Rhythm
 from commonplace.models.sentences import SentenceSummariser
 from commonplace.models.use import UniversalSentenceEncoder
 from commonplace.ports import Clock, Embedder, Store, Summariser

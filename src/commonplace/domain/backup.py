@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 
 from commonplace.domain.errors import Invalid
@@ -21,6 +21,15 @@ class Part(StrEnum):
     PROJECTS = "projects"
     SESSIONS = "sessions"
     ASSOCIATIONS = "associations"
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """When backups are made by themselves, and how long they are kept."""
+
+    daily: bool = True
+    hour: int = 3
+    keep: timedelta = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)

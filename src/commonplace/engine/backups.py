@@ -11,7 +11,16 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.access import Actor, Permission, require, require_whole
-from commonplace.domain.backup import Backup, Contents, Part, daily_name, is_automatic, manual_name, safety_name
+from commonplace.domain.backup import (
+    Backup,
+    Contents,
+    Part,
+    Rhythm,
+    daily_name,
+    is_automatic,
+    manual_name,
+    safety_name,
+)
 from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound
 from commonplace.engine.recovery import Recovered, Recovery
 from commonplace.ports import Clock, Store, Vault
@@ -21,15 +30,6 @@ logger = logging.getLogger(__name__)
 KINDS = tuple(Part)
 _LEASE = timedelta(hours=1)
 _TRY_AGAIN = timedelta(hours=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Rhythm:
-    """When backups are made by themselves, and how long they are kept."""
-
-    daily: bool = True
-    hour: int = 3
-    keep: timedelta = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
 from commonplace.domain.ranking import Evidence, Ranked, Standing, Standings, folded, rank, similarity
-from commonplace.domain.timephrase import TimePhrase, detect
 from commonplace.engine.access import own_labels, readable
 from commonplace.engine.embedding import Embedding
 from commonplace.language.terms import query_terms
 from commonplace.ports import Clock, LexicalHits, Prints, Reading, Store, Transaction
 
 if TYPE_CHECKING:
+    from commonplace.domain.timephrase import TimePhrase
     from commonplace.ports import Vectors
 
 ARM = 64
@@ -139,6 +139,8 @@ class Recall:
 
     async def recall_time(self, actor: Actor, text: str, *, language: str, margin: timedelta, limit: int) -> Moment:
         """Memories of the time that the text speaks of, ranked by what else it says."""
+        from commonplace.domain.timephrase import detect
+
         now = self._clock.now()
         phrase = detect(limits.query(text), now.astimezone(actor.zone), language)
         if phrase is None:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import add
 
-import snowballstemmer
-
 from commonplace.language.scripts import Script, normal, runs
 from commonplace.language.stopwords import STOPWORDS
 
@@ -130,6 +128,8 @@ def _stem(word: str) -> str:
     Diacritics go first, so that a word typed on a plain keyboard is found. Stemmed twice, and without a mute ending, a
     French feminine meets its masculine: nationale, national.
     """
+    import snowballstemmer  # here, with all its languages: most starts stem nothing
+
     # A new stemmer each time: it keeps the word it works on, so threads must not share one.
     stemmer = snowballstemmer.stemmer("english")
     once = str(stemmer.stemWord(_bare(_folded(word))))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.identifiers import UserId
-from commonplace.domain.presence import Presence
+if TYPE_CHECKING:
+    from commonplace.domain.identifiers import UserId
+    from commonplace.domain.presence import Presence
 
 
 class AttendanceReading(Protocol):

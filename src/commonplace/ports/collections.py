@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from commonplace.domain.collection import Collection, Member
-from commonplace.domain.context import Invitation
-from commonplace.domain.filter import Filter
-from commonplace.domain.identifiers import CollectionId, UserId
+if TYPE_CHECKING:
+    from commonplace.domain.collection import Collection, Member
+    from commonplace.domain.context import Invitation
+    from commonplace.domain.filter import Filter
+    from commonplace.domain.identifiers import CollectionId, UserId
 
 
 class Slice(NamedTuple):

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from commonplace.domain.identifiers import MemoryId
-
 if TYPE_CHECKING:
+    from commonplace.domain.identifiers import MemoryId
     from commonplace.ports.models import Vectors
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.access import Actor
-from commonplace.domain.doing import Doing, Sought, Stretch
-from commonplace.domain.identifiers import UserId
+if TYPE_CHECKING:
+    from commonplace.domain.access import Actor
+    from commonplace.domain.doing import Doing, Sought, Stretch
+    from commonplace.domain.identifiers import UserId
 
 
 class DoingReading(Protocol):

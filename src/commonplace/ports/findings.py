@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from commonplace.domain.memory import Memory
-
 if TYPE_CHECKING:
+    from commonplace.domain.memory import Memory
     from commonplace.ports.models import Vectors
 
 

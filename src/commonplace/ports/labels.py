@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.filter import Filter
-from commonplace.domain.identifiers import UserId
-from commonplace.domain.label import Category, Label
+if TYPE_CHECKING:
+    from commonplace.domain.filter import Filter
+    from commonplace.domain.identifiers import UserId
+    from commonplace.domain.label import Category, Label
 
 
 class LabelReading(Protocol):

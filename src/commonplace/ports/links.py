@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.annotation import Remark
-from commonplace.domain.filter import Filter
-from commonplace.domain.identifiers import MemoryId, UserId
-from commonplace.domain.link import Link, LinkKind, Tie
-from commonplace.domain.relation import Edge
+if TYPE_CHECKING:
+    from commonplace.domain.annotation import Remark
+    from commonplace.domain.filter import Filter
+    from commonplace.domain.identifiers import MemoryId, UserId
+    from commonplace.domain.link import Link, LinkKind, Tie
+    from commonplace.domain.relation import Edge
 
 
 class LinkReading(Protocol):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.ranking import Scale
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from commonplace.domain.ranking import Scale
 
     Vectors = NDArray[np.float32]
 

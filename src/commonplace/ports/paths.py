@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.filter import Filter
-from commonplace.domain.outline import Stem
-from commonplace.domain.path import Amendment, Branch, Path, Place
+if TYPE_CHECKING:
+    from commonplace.domain.filter import Filter
+    from commonplace.domain.outline import Stem
+    from commonplace.domain.path import Amendment, Branch, Path, Place
 
 
 class PathReading(Protocol):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.collection import Collection
-from commonplace.domain.identifiers import UserId
-from commonplace.domain.space import Figures, FileKind, Mirrored, Place, SpaceFile, Unmirrored
+if TYPE_CHECKING:
+    from commonplace.domain.collection import Collection
+    from commonplace.domain.identifiers import UserId
+    from commonplace.domain.space import Figures, FileKind, Mirrored, Place, SpaceFile, Unmirrored
 
 
 class SpaceReading(Protocol):

@@ -7,30 +7,29 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from commonplace.domain.access import Holding, Right
-from commonplace.domain.backup import Backup, Contents
-from commonplace.domain.chain import Block, Witness
-from commonplace.domain.credential import Credential, User
-from commonplace.domain.event import Event, Happening, Session
-from commonplace.domain.filter import Filter
-from commonplace.domain.identifiers import CollectionId, CredentialId, MemoryId, UserId
-from commonplace.domain.memory import Author, Change, Ephemeral, Memory, Version
-from commonplace.language.terms import Term
-from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
-from commonplace.ports.collections import CollectionReading, CollectionWriting
-from commonplace.ports.copies import CopyReading
-from commonplace.ports.doings import DoingReading, DoingWriting
-from commonplace.ports.findings import Facts, LexicalHits, Page, Prints, Scan, Statistics
-from commonplace.ports.labels import LabelReading, LabelWriting
-from commonplace.ports.links import LinkReading, LinkWriting
-from commonplace.ports.paths import PathReading, PathWriting
-from commonplace.ports.spaces import SpaceReading, SpaceWriting
-from commonplace.ports.teams import TeamReading, TeamWriting
-from commonplace.ports.todos import TodoReading, TodoWriting
-from commonplace.ports.watches import WatchReading, WatchWriting
-
 if TYPE_CHECKING:
+    from commonplace.domain.access import Holding, Right
+    from commonplace.domain.backup import Backup, Contents
+    from commonplace.domain.chain import Block, Witness
+    from commonplace.domain.credential import Credential, User
+    from commonplace.domain.event import Event, Happening, Session
+    from commonplace.domain.filter import Filter
+    from commonplace.domain.identifiers import CollectionId, CredentialId, MemoryId, UserId
+    from commonplace.domain.memory import Author, Change, Ephemeral, Memory, Version
+    from commonplace.language.terms import Term
+    from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
+    from commonplace.ports.collections import CollectionReading, CollectionWriting
+    from commonplace.ports.copies import CopyReading
+    from commonplace.ports.doings import DoingReading, DoingWriting
+    from commonplace.ports.findings import Facts, LexicalHits, Page, Prints, Scan, Statistics
+    from commonplace.ports.labels import LabelReading, LabelWriting
+    from commonplace.ports.links import LinkReading, LinkWriting
     from commonplace.ports.models import Vectors
+    from commonplace.ports.paths import PathReading, PathWriting
+    from commonplace.ports.spaces import SpaceReading, SpaceWriting
+    from commonplace.ports.teams import TeamReading, TeamWriting
+    from commonplace.ports.todos import TodoReading, TodoWriting
+    from commonplace.ports.watches import WatchReading, WatchWriting
 
 T = TypeVar("T")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from commonplace.domain.access import Right
-from commonplace.domain.identifiers import UserId
-from commonplace.domain.team import Mate, Membership, Role, Share, Team, TeamId
+if TYPE_CHECKING:
+    from commonplace.domain.access import Right
+    from commonplace.domain.identifiers import UserId
+    from commonplace.domain.team import Mate, Membership, Role, Share, Team, TeamId
 
 
 class TeamReading(Protocol):

@@ -25,8 +25,6 @@ from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.memory import DEFAULT_IMPORTANCE, Change, Draft
 from commonplace.engine.recall import Moment, Question
-from commonplace.language.keywords import keywords as extracted_keywords
-from commonplace.language.tags import tags as extracted_tags
 
 MOST_BLOCKS = 50
 """search_time has no limit of its own."""
@@ -68,6 +66,18 @@ async def add_memory(
         importance=importance,
     )
     return added(await call.engine.memories.remember(call.actor, draft))
+
+
+def extracted_keywords(text: str) -> list[str]:
+    from commonplace.language.keywords import keywords  # with word lists that a start need not wait for
+
+    return keywords(text)
+
+
+def extracted_tags(text: str) -> list[str]:
+    from commonplace.language.tags import tags
+
+    return tags(text)
 
 
 @greeum.reads
