@@ -24,7 +24,7 @@ BUDGET = 2500
 """In how many memories the ranked terms of a query may stand together: each costs about half a microsecond."""
 _MOST_TERMS = 64
 _ENOUGH = 2
-_ALLOWANCE = 512
+_ALLOWANCE = 256
 _MOST_PAIRED = 8
 _FREQUENT = 1000
 _MOST_COUNTS = 10_000

@@ -8,8 +8,8 @@ from commonplace.storage.vectors.index import Scanned
 
 _OVERSCAN = 4
 """How many more vectors than memories to take: a long memory may hold several of the best."""
-_SPARE = 32
-"""How many more memories than asked for are compared exactly, beside half as many again: codes err a little."""
+_SPARE = 8
+"""How many more memories than asked for are compared exactly: codes err a little, by about a thousandth."""
 
 
 class SqliteScan:
@@ -20,7 +20,7 @@ class SqliteScan:
         self._exact = exact
 
     def best(self, limit: int) -> Mapping[int, float]:
-        wanted = limit + limit // 2 + _SPARE
+        wanted = limit + _SPARE
         nearest: dict[int, tuple[int, float]] = {}
         for owner, stored, cosine in self._scanned.best(wanted * _OVERSCAN):
             nearest.setdefault(owner, (stored, cosine))

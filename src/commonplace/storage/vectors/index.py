@@ -242,12 +242,13 @@ class Index:
         codes, scales, places = (self._parts[name] for name in ("code", "scale", "place"))
         # One more, False, so that the place of a vector that belongs nowhere is never let through.
         chosen = np.append(passed, False)[places]
-        cosines = np.full(len(codes), _NOT_COMPARED, np.float32)
         query, scale = quantised(vector.reshape(1, -1))
-        if chosen.any():
-            which = np.flatnonzero(chosen) if chosen.mean() < _GATHER_BELOW else slice(None)
-            dots = np.asarray(numkong.cdist(query, codes[which], metric="dot")).ravel()
-            cosines[which] = dots * scales[which] * scale[0]
+        if np.count_nonzero(chosen) < len(codes) * _GATHER_BELOW:
+            which = np.flatnonzero(chosen)
+            cosines = np.full(len(codes), _NOT_COMPARED, np.float32)
+            cosines[which] = _dots(query, codes[which]) * (scales[which] * scale[0])
+        else:
+            cosines = _dots(query, codes) * (scales * scale[0])
             cosines[~chosen] = _NOT_COMPARED
         return Scanned(
             cosines,
@@ -328,7 +329,7 @@ class Scanned:
         """The most similar vectors, best first: whose each is, its number in the store, and its cosine."""
         top = np.arange(len(self.cosines))
         if len(top) > limit:
-            top = np.argpartition(-self.cosines, limit)[:limit]
+            top = np.argpartition(self.cosines, -limit)[-limit:]
         top = top[self.cosines[top] > _NOT_COMPARED]
         top = top[np.argsort(-self.cosines[top], kind="stable")]
         owners, stored = self._memories[self._places[top]], self._stored[top]
@@ -379,6 +380,14 @@ def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_
     for value in values:
         found |= column == value
     return found
+
+
+def _dots(query: NDArray[np.int8], codes: NDArray[np.int8]) -> Floats:
+    # Whole numbers up to 2048 * 127 * 127: as floats of this size they err by less than the codes do.
+    if not len(codes):
+        return np.empty(0, np.float32)
+    dots: Floats = np.asarray(numkong.cdist(query, codes, metric="dot", out_dtype="float32")).ravel()
+    return dots
 
 
 def quantised(vectors: Floats) -> tuple[NDArray[np.int8], Floats]:
