@@ -74,7 +74,7 @@ def _measured(transport: str, clients: int, pace: float, size: int, calls: int) 
 
 @asynccontextmanager
 async def _over_stdio(folder: Path) -> AsyncIterator[Client]:
-    async with stdio(folder, "--dialect", "assoc") as client:
+    async with stdio(folder, "--dialect", "assoc", COMMONPLACE_BACKUP_DAILY="no") as client:
         yield client
 
 

@@ -158,3 +158,14 @@ async def test_a_grant_opens_a_collection_as_far_as_it_goes(engine: Engine, owne
     await engine.store.write(lambda tx: tx.grant(bob.user, project, Right.READ, ann.user, now))
     granted = await engine.store.read(lambda tx: {h.id: h for h in tx.holdings(bob.user)})
     assert granted[CollectionId("project-1")].granted is Right.READ
+
+
+async def test_keys_made_and_revoked_at_the_machine_leave_a_trace(engine: Engine, owner: Actor) -> None:
+    made = await engine.access.create_key("agent", READ)
+    await engine.access.revoke_key("agent")
+    trail = (await engine.doings.latest(owner, 10)).doings
+    assert [(one.what, one.subject, one.by.tool) for one in trail] == [
+        ("key revoked", made.credential.id, "commonplace.keys"),
+        ("key created", made.credential.id, "commonplace.keys"),
+    ]
+    assert made.key not in str(trail)

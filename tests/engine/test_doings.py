@@ -49,7 +49,8 @@ async def test_each_sees_its_own_doings_and_administrators_all(engine: Engine) -
     engine.doings.refused(ben, NotFound("memory", "x"))
     assert told(await engine.doings.latest(ann, 10)) == ["remembered"]
     assert told(await engine.doings.latest(ben, 10)) == ["refused: NotFound"]
-    assert (await engine.doings.latest(root, 10)).total == 2
+    made = ["key created"] * 3  # by the person at the machine
+    assert sorted(told(await engine.doings.latest(root, 10))) == [*made, "refused: NotFound", "remembered"]
     assert (await engine.doings.search(ben, "ann", 10)).total == 0
     assert told(await engine.doings.search(root, "BEN", 10)) == ["refused: NotFound"]
 
@@ -95,10 +96,12 @@ async def test_what_waits_to_be_written_is_bounded_and_upkeep_writes_it(engine: 
 
 async def test_old_doings_go_and_events_of_memories_stay(engine: Engine, clock: Clock) -> None:
     ann = await user(engine, "ann")
+    clock.advance(timedelta(seconds=1))
     await engine.memories.remember(ann, Draft("kept"))
     engine.doings.refused(ann, NotFound("memory", "x"))
     await engine.doings.flush()
     clock.advance(KEPT_FOR)
+    assert await engine.doings.prune() == 1  # that her key was made
     assert await engine.doings.prune() == 0
     clock.advance(timedelta(microseconds=1))
     assert await engine.doings.prune() == 1

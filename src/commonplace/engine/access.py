@@ -139,14 +139,15 @@ class Access:
         if not permissions:
             raise Invalid("permissions", "name at least one of read, write, admin")
         _checked_zone(zone)
-        await self._owner()
-        now = self._clock.now()
+        hand, now = await self._house_hand(), self._clock.now()
 
         def work(tx: Transaction) -> NewKey:
             if any(c.name == name and c.is_valid(now) for c in tx.credentials()):
                 raise AlreadyExists("key", name)
             who = tx.user_named(user) or self._enrol(tx, user, zone, now)
-            return self._issue(tx, name, who.id, permissions, now, expires_at)
+            made = self._issue(tx, name, who.id, permissions, now, expires_at)
+            tx.doings.note(hand, now, "key created", made.credential.id)
+            return made
 
         return await self._store.write(work)
 
@@ -159,16 +160,21 @@ class Access:
 
     async def revoke_key(self, name: str) -> Credential:
         """From now on the key opens nothing."""
-        now = self._clock.now()
+        hand, now = await self._house_hand(), self._clock.now()
 
         def work(tx: Transaction) -> Credential:
             for credential in tx.credentials():
                 if name in (credential.name, credential.id) and credential.revoked_at is None:
                     tx.revoke_credential(credential.id, now)
+                    tx.doings.note(hand, now, "key revoked", credential.id)
                     return credential
             raise NotFound("key", name)
 
         return await self._store.write(work)
+
+    async def _house_hand(self) -> Actor:
+        """Who sits at the machine, in the audit trail."""
+        return (await self.local_owner()).through("commonplace.keys")
 
     async def _owner(self) -> User:
         found = await self._store.read(lambda tx: tx.user_named(OWNER))

@@ -85,7 +85,7 @@ def bounded(listed: Sequence[Found | Kept | Passing]) -> None:
 
 def stamp(moment: datetime) -> str:
     """As the reference writes times: UTC, whole seconds, Z."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{moment.astimezone(UTC).isoformat(timespec='seconds')[:19]}Z"
 
 
 def block_id(memory: Memory) -> str:
