@@ -58,6 +58,23 @@ async def test_a_backup_is_made_listed_verified_and_restored(folder: Path) -> No
     assert "a storm comes up" not in await found(folder, "storm")
 
 
+async def test_a_backup_is_removed_by_name_and_one_that_is_not_there_is_named(folder: Path) -> None:
+    where = ("--data-dir", str(folder))
+    await filled(folder, "the lighthouse keeper sleeps")
+    for name in ("first", "second"):
+        run("backup", name, *where)
+    assert run("backups", "--remove", "first", *where).returncode == 0
+    assert [path.stem for path in (folder / "backups").glob("*.db")] == ["second"]
+    for command in (("backups", "--remove", "first"), ("restore", "first"), ("restore", "../second", "--yes")):
+        refused = run(*command, *where)
+        assert refused.returncode == 2
+        assert refused.stderr
+        assert "Traceback" not in refused.stderr
+    absent = ("--data-dir", str(folder / "mistyped"), "--backup-dir", str(folder / "backups"))
+    assert run("restore", "second", "--include", "memories", "--yes", *absent).returncode == 2
+    assert not (folder / "mistyped").exists()
+
+
 async def test_a_part_is_restored_beside_what_is_newer(folder: Path) -> None:
     where = ("--data-dir", str(folder))
     await filled(folder, "the lighthouse keeper sleeps")

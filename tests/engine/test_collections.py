@@ -4,12 +4,11 @@ from datetime import timedelta
 import pytest
 
 from commonplace.domain.access import Actor, Permission, Right
-from commonplace.domain.collection import SESSION_LENGTH, Kind
+from commonplace.domain.collection import SESSION_LENGTH, Kind, Scope
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import CollectionId, MemoryId
 from commonplace.domain.memory import Draft, Memory
 from commonplace.engine import Engine
-from commonplace.engine.collections import Scope
 from commonplace.engine.memories import Reference
 from tests.fakes import Clock
 

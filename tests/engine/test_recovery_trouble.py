@@ -28,13 +28,17 @@ pytestmark = pytest.mark.anyio
 # Which backups, and for whom
 
 
-async def test_all_kinds_or_none_are_the_whole(engine: Engine, owner: Actor) -> None:
+async def test_only_where_no_kind_is_named_the_store_becomes_the_backup(engine: Engine, owner: Actor) -> None:
     await keep(engine, owner, "one")
     await engine.backups.create(owner, "first")
-    for kinds in ((), ("associations", "sessions", "projects", "memories")):
-        await keep(engine, owner, "newer")
-        done = await engine.backups.restore(owner, "first", kinds)
-        assert (len(done.includes), done.recovered, await texts(engine, owner)) == (4, None, ["one"])
+    await keep(engine, owner, "newer")
+    named = await engine.backups.restore(owner, "first", ("associations", "sessions", "projects", "memories"))
+    assert (len(named.includes), named.recovered, named.safety) == (4, Recovered(), None)
+    with pytest.raises(Invalid, match="names nothing"):
+        await engine.backups.restore(owner, "first", ())
+    assert await texts(engine, owner) == ["newer", "one"]
+    whole = await engine.backups.restore(owner, "first")
+    assert (len(whole.includes), whole.recovered, await texts(engine, owner)) == (4, None, ["one"])
 
 
 async def test_a_part_is_refused_before_anything_is_touched(engine: Engine, owner: Actor, folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import secrets
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings,
 from commonplace.domain.errors import Invalid, StoreCorrupt
 
 if TYPE_CHECKING:
+    from commonplace.domain.access import Actor
     from commonplace.domain.backup import Backup
     from commonplace.engine import Engine
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 def add_backup(commands: Any) -> None:
     backup = _command(commands, "backup", _backup, "copy the whole store, while servers may go on writing")
     backup.add_argument("name", metavar="NAME", nargs="?", default="", help="what to call it (default: the time)")
-    _command(commands, "backups", _backups, "list the backups, the newest last")
+    backups = _command(commands, "backups", _backups, "list the backups, the newest last, or remove one")
+    backups.add_argument("--remove", metavar="NAME", help="remove this one, with the words that only it still holds")
     restore = _command(commands, "restore", _restore, "make the store what a backup is; servers may go on running")
     restore.add_argument("name", metavar="NAME", help="the backup; `commonplace backups` lists them")
     restore.add_argument(
@@ -29,7 +32,9 @@ def add_backup(commands: Any) -> None:
         help="only a part, like memories,projects (of memories, projects, sessions, associations): "
         "what is missing or was changed since comes back, what is newer stays",
     )
-    restore.add_argument("--yes", action="store_true", help="do it: what was kept since that backup leaves the store")
+    restore.add_argument(
+        "--yes", action="store_true", help="do it; without --include, what was kept since that backup leaves the store"
+    )
     verify = _command(commands, "verify", _verify, "check the file and the tamper-evident chain, or a backup")
     verify.add_argument("name", metavar="BACKUP", nargs="?", default="", help="a backup instead of the store")
 
@@ -44,12 +49,18 @@ def _command(commands: Any, name: str, run: Any, text: str) -> argparse.Argument
 
 def _backup(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        made = await engine.backups.create(await engine.access.local_owner(), options.name)
+        made = await engine.backups.create(await _person(engine, "backup"), options.name)
         print(made.name)
         print(f"{_figures(made)}, in {engine.backups.location}", file=sys.stderr)
         return 0
 
     return with_engine(options, work)
+
+
+async def _person(engine: Engine, command: str) -> Actor:
+    """Who is at this machine, in a session of its own: what was put back can be seen and taken back."""
+    session = f"{command}/{secrets.token_hex(4)}"
+    return (await engine.access.local_owner()).through(f"commonplace.{command}", session)
 
 
 def _figures(backup: Backup) -> str:
@@ -60,6 +71,10 @@ def _figures(backup: Backup) -> str:
 def _backups(options: argparse.Namespace) -> int:
     from commonplace.bootstrap import vault
 
+    if options.remove:
+        asyncio.run(vault(folder_settings(options)).remove(options.remove))
+        print(f"removed {options.remove}", file=sys.stderr)
+        return 0
     print("NAME\tMADE\tMEMORIES\tBYTES\tENCRYPTED")
     for one in asyncio.run(vault(folder_settings(options)).backups()):
         memories = one.contents.memories if one.contents else "?"
@@ -100,28 +115,31 @@ def _verify_backup(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
+    from commonplace.bootstrap import vault
+
     kinds = _kinds(options.include)
+    if not asyncio.run(vault(folder_settings(options)).has(options.name)):
+        raise Invalid("NAME", f"there is no backup {options.name!r}; `commonplace backups` lists them")
     if not options.yes:
-        how = "gives what was changed since back what it was in" if kinds else "replaces what is kept now by"
+        how = (
+            "gives what was changed since back what it was in" if kinds is not None else "replaces what is kept now by"
+        )
         raise Invalid("restore", f"this {how} {options.name!r}; repeat it with --yes to do it")
     try:
-        return with_engine(options, lambda engine: _restored(engine, options.name, kinds), founding=True)
+        return with_engine(options, lambda engine: _restored(engine, options.name, kinds), founding=kinds is None)
     except StoreCorrupt as damage:
-        if kinds:  # there is nothing that a part could be put back into
+        if kinds is not None:  # there is nothing that a part could be put back into
             raise
         print(f"commonplace: {damage.message}", file=sys.stderr)
         return _replace(options)
 
 
-def _kinds(include: str | None) -> list[str]:
-    kinds = [kind.strip() for kind in (include or "").split(",") if kind.strip()]
-    if include is not None and not kinds:  # everything would be replaced
-        raise Invalid("include", "names nothing; leave it out to restore everything")
-    return kinds
+def _kinds(include: str | None) -> list[str] | None:
+    return None if include is None else [kind.strip() for kind in include.split(",") if kind.strip()]
 
 
-async def _restored(engine: Engine, name: str, kinds: list[str]) -> int:
-    done = await engine.backups.restore(await engine.access.local_owner(), name, kinds)
+async def _restored(engine: Engine, name: str, kinds: list[str] | None) -> int:
+    done = await engine.backups.restore(await _person(engine, "restore"), name, kinds)
     some = {"memories": done.contents.memories} if done.recovered is None else asdict(done.recovered)
     print(f"restored {done.backup.name}: {', '.join(f'{count} {what}' for what, count in some.items())}")
     if done.safety:

@@ -11,6 +11,8 @@ from commonplace.domain.identifiers import CollectionId, UserId
 
 SESSION_LENGTH = timedelta(hours=24)
 MAX_DESCRIPTION_CHARS = 4000
+MEMBER_REMOVED = "project member removed"
+"""In the audit trail, of a project and a user: a backup does not let him in again."""
 
 
 class Domain(StrEnum):
@@ -87,3 +89,20 @@ class Member:
     right: Right
     owner: bool
     since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to look: domains, and of projects and sessions only these where some are named."""
+
+    domains: tuple[str, ...] = ()
+    collections: tuple[CollectionId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dissolved:
+    """A collection that is no more, and what became of its memories."""
+
+    collection: Collection
+    moved: int = 0
+    removed: int = 0

@@ -115,7 +115,9 @@ class Verdict:
 
 def before_session(states: Sequence[Version], session: str) -> Verdict:
     """Judge by the states of a memory, oldest first, whether a session's part in it can be taken back."""
-    first = next(at for at, one in enumerate(states) if one.author.session == session)
+    first = next((at for at, one in enumerate(states) if one.author.session == session), None)
+    if first is None:  # the session put it back as others had written it
+        return Verdict(obstacle="it was changed later by someone else" if len(states) > 1 else "")
     if first and same(states[-1], states[first - 1]):
         return Verdict(states[-1])
     if any(one.author.session != session for one in states[first:]):

@@ -87,17 +87,22 @@ class Backups:
         _check(actor)
         return await self._place().verify(name)
 
-    async def restore(self, actor: Actor, name: str, include: Iterable[str] = ()) -> Restored:
-        """Make the store what the backup is, or put back a part of it, after a backup of what it is now."""
+    async def restore(self, actor: Actor, name: str, include: Iterable[str] | None = None) -> Restored:
+        """Make the store what the backup is, or put back what is named of it, after a backup of what it is now."""
         _check(actor)
-        parts = _parts(include)
+        parts = None if include is None else _parts(include)
         backup = await self._place().verify(name)
-        assert backup.contents
+        if parts is not None:
+            return await self._restored_in_part(actor, backup, parts)
         safety = await self._safety()
-        if parts == KINDS:
-            return Restored(backup, await self._place().restore(name), safety)
-        async with self._place().opened(name) as copy:
-            recovered = await self._recovery.put_back(actor, copy, frozenset(parts))
+        return Restored(backup, await self._place().restore(name), safety)
+
+    async def _restored_in_part(self, actor: Actor, backup: Backup, parts: tuple[Part, ...]) -> Restored:
+        assert backup.contents
+        async with self._place().opened(backup.name) as copy:
+            found = await self._recovery.compare(copy, frozenset(parts), backup.made_at)
+        safety = await self._safety() if found else None
+        recovered = await self._recovery.put_back(actor, found) if found else Recovered()
         return Restored(backup, backup.contents, safety, parts, recovered)
 
     async def prune(self, actor: Actor) -> Sequence[str]:
@@ -178,8 +183,11 @@ def _check(actor: Actor) -> None:
 
 
 def _parts(include: Iterable[str]) -> tuple[Part, ...]:
-    """Those named, or all where none is."""
     named = frozenset(include)
     if unknown := named - set(KINDS):
         raise Invalid("include", f"{', '.join(sorted(unknown))}: choose from {', '.join(KINDS)}")
-    return tuple(part for part in KINDS if part in named) or KINDS
+    if not named:
+        raise Invalid(
+            "include", f"names nothing; choose from {', '.join(KINDS)}, or leave it out to restore everything"
+        )
+    return tuple(part for part in KINDS if part in named)

@@ -9,7 +9,16 @@ from datetime import datetime, timedelta
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require, require_whole
-from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Collection, Kind, Member, Standing
+from commonplace.domain.collection import (
+    MAX_DESCRIPTION_CHARS,
+    MEMBER_REMOVED,
+    Collection,
+    Dissolved,
+    Kind,
+    Member,
+    Scope,
+    Standing,
+)
 from commonplace.domain.credential import User
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, NotTheAuthor
 from commonplace.domain.event import EventKind, Happening
@@ -21,23 +30,6 @@ from commonplace.ports import Clock, Reading, Slice, Store, Transaction
 
 _BATCH = 500
 MOST_CLEARED = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where to look: domains, and of projects and sessions only these where some are named."""
-
-    domains: tuple[str, ...] = ()
-    collections: tuple[CollectionId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Dissolved:
-    """A collection that is no more, and what became of its memories."""
-
-    collection: Collection
-    moved: int = 0
-    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +69,7 @@ class Collections:
             ends_at = now + length if length else None
             collection = replace(collection, ends_at=ends_at, metadata={"description": description})
             tx.collections.describe(collection)
+            _note(tx, actor, now, collection, "created")
             return Standing(collection, Right.ADMIN, 0, 1)
 
         return await self._store.write(work)
@@ -126,6 +119,7 @@ class Collections:
             metadata = {**found.metadata, **({} if text is None else {"description": text})}
             changed = replace(found, name=name or found.name, metadata=metadata)
             tx.collections.describe(changed)
+            _note(tx, actor, self._clock.now(), changed, "changed")
             return self._standing(tx, actor, changed)
 
         return await self._store.write(work)
@@ -141,6 +135,7 @@ class Collections:
             if any(member.user == who.id for member in tx.collections.members(found.number)):
                 raise AlreadyExists("member", who.name)
             tx.grant(who.id, found.number, right, actor.user, now)
+            tx.doings.note(actor, now, "project member added", f"{found.id}/{who.id}")
             return Member(who.id, who.name, right, False, now)
 
         return await self._store.write(work)
@@ -159,6 +154,7 @@ class Collections:
             if member.user != actor.user:
                 self._held(tx, actor, kind, collection, Right.ADMIN)
             tx.collections.ungrant(found.number, member.user)
+            tx.doings.note(actor, self._clock.now(), MEMBER_REMOVED, f"{found.id}/{member.user}")
             return member
 
         return await self._store.write(work)
@@ -173,6 +169,7 @@ class Collections:
             for number in numbers:
                 self._move_home(tx, actor, number, found)
             tx.collections.remove(found.number)
+            _note(tx, actor, self._clock.now(), found, "deleted")
             return Dissolved(found, moved=len(numbers))
 
         return await self._store.write(work)
@@ -351,6 +348,12 @@ class Collections:
         if found is None:
             raise NotFound("collection", collection)
         return found.number
+
+
+def _note(tx: Transaction, actor: Actor, now: datetime, collection: Collection, what: str) -> None:
+    """Of projects: sessions come and go with every conversation."""
+    if collection.kind == Kind.PROJECT:
+        tx.doings.note(actor, now, f"project {what}", collection.id)
 
 
 def session_ttl(session: Collection, now: datetime) -> timedelta:

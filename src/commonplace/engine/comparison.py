@@ -28,6 +28,7 @@ RESTORED_FROM = "restored_from"
 _NOTES = frozenset({RESTORED_FROM, FOREIGN_AUTHOR})
 """Metadata that a memory gets when it is put back: they make it no other memory."""
 STRETCH = 200
+_SPACES = (Kind.SPACE, Kind.SPACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Comparison:
 
     async def _stretches(self) -> AsyncIterator[Sequence[int]]:
         """The numbers of all memories of the backup."""
-        for collection in sorted(await self._backup.read(lambda tx: tx.collections.numbers())):
+        for collection in sorted(await self._backup.read(_outside_spaces)):
             after = 0
             while numbers := await self._backup.read(partial(_within, collection=collection, after=after)):
                 yield numbers
@@ -166,6 +167,12 @@ def _wanted(keepsake: Keepsake, here: Mapping[MemoryId, Memory]) -> Sequence[str
     """Which of its fields are others here; of what is not here, all that matter for a search."""
     twin = here.get(keepsake.memory.id)
     return change(twin, keepsake.memory).fields if twin else ("content",)
+
+
+def _outside_spaces(tx: Reading) -> frozenset[int]:
+    """What lies in a space goes with its files and its bank, and is put back with them by the space's own backups."""
+    numbers = tx.collections.numbers()
+    return numbers - {one.number for kind in _SPACES for one in tx.collections.among(kind.value, numbers)}
 
 
 def _within(tx: Reading, collection: int, after: int) -> Sequence[int]:

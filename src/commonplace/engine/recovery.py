@@ -10,7 +10,8 @@ from typing import Any
 
 from commonplace.domain.access import Actor
 from commonplace.domain.backup import Part
-from commonplace.domain.collection import Collection, Domain, Kind
+from commonplace.domain.collection import MEMBER_REMOVED, Collection, Domain, Kind, Member
+from commonplace.domain.doing import KEPT_FOR, Sought
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, MemoryId, UserId, uuid7
 from commonplace.domain.memory import Author, Memory
@@ -44,12 +45,16 @@ class Recovered:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """What there is to put back."""
+class Findings:
+    """What there is to put back, from a backup of that time."""
 
+    since: datetime
     places: list[Place] = field(default_factory=list)
     keepsakes: list[Keepsake] = field(default_factory=list)
     ties: Ties | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.places or self.keepsakes or (self.ties and self.ties.links))
 
 
 class Recovery:
@@ -61,14 +66,18 @@ class Recovery:
         self._embedding = embedding
         self._clock = clock
 
-    async def put_back(self, actor: Actor, backup: Store, parts: frozenset[Part]) -> Recovered:
-        """Compare and embed first, then write once. What was the same and changes in between is newer, and stays."""
+    async def compare(self, backup: Store, parts: frozenset[Part], since: datetime) -> Findings:
+        """What of these parts is missing here, or was changed since, with all that takes time done."""
         beside = Comparison(self._store, backup, self._embedding, self._clock.now())
-        found = _Found(
+        return Findings(
+            since,
             await beside.places(kind for part, kind in _KINDS.items() if part in parts),
             await beside.memories() if Part.MEMORIES in parts else [],
             await beside.ties() if Part.ASSOCIATIONS in parts else None,
         )
+
+    async def put_back(self, actor: Actor, found: Findings) -> Recovered:
+        """In one step. What was the same and has changed since it was compared is newer, and stays."""
         return await self._store.write(lambda tx: _PuttingBack(tx, actor, self._memories, self._clock.now()).all(found))
 
 
@@ -85,8 +94,8 @@ class _PuttingBack:
         self._homes: dict[tuple[CollectionId, UserId], Collection] = {}
         self._known: dict[UserId, bool] = {}
 
-    def all(self, found: _Found) -> Recovered:
-        kinds = [place.collection.kind for place in found.places if self._found(place)]
+    def all(self, found: Findings) -> Recovered:
+        kinds = [place.collection.kind for place in found.places if self._found(place, found.since)]
         tied = found.ties is not None
         starts = range(0, len(found.keepsakes), STRETCH)
         memories = sum(self._some(found.keepsakes[start : start + STRETCH], tied) for start in starts)
@@ -95,7 +104,7 @@ class _PuttingBack:
 
     # Places
 
-    def _found(self, place: Place) -> bool:
+    def _found(self, place: Place, since: datetime) -> bool:
         one = place.collection
         if one.is_over(self._now) or self._tx.collections.get(one.id):
             return False
@@ -103,9 +112,16 @@ class _PuttingBack:
         number = self._tx.add_collection(one.id, one.kind, one.domain, one.name, owner, one.created_at)
         self._tx.collections.describe(replace(one, number=number))
         for member in place.members:
-            if member.user != owner and self._is_user(member.user):
+            if member.user != owner and self._is_user(member.user) and not self._was_removed(one.id, member, since):
                 self._tx.grant(member.user, number, member.right, self._actor.user, member.since)
         return True
+
+    def _was_removed(self, place: CollectionId, member: Member, since: datetime) -> bool:
+        """Who was let go before the place itself went stays outside; so does everyone where nobody knows any more."""
+        if self._now - since > KEPT_FOR:
+            return True
+        last = self._tx.doings.latest(Sought(passage=f"{place}/{member.user}"), 1)
+        return bool(last) and last[0].what == MEMBER_REMOVED
 
     def _is_user(self, user: UserId) -> bool:
         if user not in self._known:
@@ -134,7 +150,7 @@ class _PuttingBack:
     def _put(self, keepsake: Keepsake, tied: bool) -> bool:
         """A memory that is not here, without its earlier versions."""
         end = keepsake.memory.ephemeral
-        if keepsake.prints is None or (end and end.is_over(self._now)):
+        if keepsake.prints is None or (end and end.is_over(self._now)) or self._went_with_its_session(keepsake.memory):
             return False
         memory = self._made(keepsake)
         memory = replace(memory, number=self._tx.add(memory, keepsake.prints))
@@ -146,6 +162,10 @@ class _PuttingBack:
         self._ids[keepsake.memory.id] = memory.id
         self._record(memory, {TIED: True} if tied else {})
         return True
+
+    def _went_with_its_session(self, memory: Memory) -> bool:
+        place = self._tx.collections.get(memory.collection) if memory.domain == Domain.SESSION else None
+        return memory.domain == Domain.SESSION and (place is None or place.is_over(self._now))
 
     def _made(self, keepsake: Keepsake) -> Memory:
         there = keepsake.memory

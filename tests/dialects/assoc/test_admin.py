@@ -56,7 +56,7 @@ async def test_the_system_is_shown_in_figures(local: AssocConversation) -> None:
 @behaviour("assoc.admin.backup")
 async def test_a_backup_is_made_under_a_name_or_the_time(local: AssocConversation) -> None:
     await local.store()
-    body = await local.told("admin", action="backup", backup_path="昨日の", include_data=["memories"])
+    body = await local.told("admin", action="backup", backup_path="昨日の")
     assert set(body["data"]) == {*BACKUP, "includes"}
     assert (body["data"]["backup_path"], body["data"]["memories"], body["data"]["includes"]) == ("昨日の", 1, ALL)
     assert body["message"] == "バックアップを作成しました (昨日の)"
@@ -85,7 +85,7 @@ async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None
     said = await local.invalid("admin", action="restore", backup_path="good")
     assert said == "force: restore replaces everything in the store; repeat it with force: true"
     assert (await local.get(later))["content"] == "after"
-    body = await local.told("admin", action="restore", backup_path="good", force=True, include_data=ALL)
+    body = await local.told("admin", action="restore", backup_path="good", force=True)
     assert set(body["data"]) == {*BACKUP, "restored_memories", "includes", "safety_backup"}
     assert body["data"]["includes"] == ALL
     assert body["message"] == "バックアップから復元しました (good)"

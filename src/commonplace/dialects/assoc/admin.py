@@ -18,13 +18,14 @@ from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import Domain, described, moment
 from commonplace.domain import limits
 from commonplace.domain.access import require_whole
-from commonplace.domain.backup import Backup
+from commonplace.domain.backup import Backup, backup_name
 from commonplace.domain.errors import Invalid
 from commonplace.engine.backups import KINDS, Restored
 from commonplace.engine.memories import Reference
 from commonplace.ports import Page
 
 MOST_MIGRATED = 1000
+MOST_NAMED = 20
 MOST_CATEGORIES = 100
 
 actions = Actions("action")
@@ -63,7 +64,7 @@ async def admin(
     backup_path: Annotated[str | None, described("Name of the backup in the backup folder (backup, restore)")] = None,
     include_data: Annotated[
         list[Literal["memories", "projects", "sessions", "associations"]] | None,
-        described("What to restore: all (default), or a part that is put back beside what is newer"),
+        described("What to put back beside what is newer; left out, the store becomes what the backup is"),
     ] = None,
     migration_config: Annotated[
         Migration | None,
@@ -99,12 +100,14 @@ async def health_check(call: Call) -> Done:
 async def system_stats(call: Call) -> Done:
     statistics = await call.engine.upkeep.statistics(call.actor)
     backups = await call.engine.backups.list(call.actor)
-    data = {**asdict(statistics), "backups": len(backups), "visible": await figures(call, call.actor)}
+    names = [one.name for one in backups[-MOST_NAMED:]]
+    visible = await figures(call, call.actor)
+    data = {**asdict(statistics), "backups": len(backups), "latest_backups": names, "visible": visible}
     return Done(data, "システム統計を取得しました")
 
 
 @actions.governs
-async def backup(call: Call, *, backup_path: str = "", include_data: list[str] | None = None) -> Done:
+async def backup(call: Call, *, backup_path: str = "") -> Done:
     made = await call.engine.backups.create(call.actor, _name(call, backup_path) if backup_path else "")
     return Done(
         {**_told(made), "includes": list(KINDS)},
@@ -116,10 +119,9 @@ async def backup(call: Call, *, backup_path: str = "", include_data: list[str] |
 async def restore(call: Call, *, backup_path: str, include_data: list[str] | None = None, force: bool = False) -> Done:
     name = _name(call, backup_path)
     if not force:
-        part = include_data and set(include_data) != set(KINDS)
-        what = "gives memories back what they were" if part else "replaces everything in the store"
+        what = "replaces everything in the store" if include_data is None else "gives memories back what they were"
         raise Invalid("force", f"restore {what}; repeat it with force: true")
-    done = await call.engine.backups.restore(call.actor, name, include_data or ())
+    done = await call.engine.backups.restore(call.actor, name, include_data)
     data = {
         **_told(done.backup),
         **_put_back(done),
@@ -195,9 +197,10 @@ async def _chosen(call: Call, source: str, criteria: Any) -> Page:
 def _name(call: Call, path: str) -> str:
     """A name in the backup folder; a path is taken only if it leads there."""
     inside = PurePath(path)
-    if inside.parent == PurePath(call.engine.backups.location):
-        return inside.name
-    return path
+    try:
+        return backup_name(inside.name if inside.parent == PurePath(call.engine.backups.location) else path)
+    except Invalid as error:
+        raise Invalid("backup_path", error.reason) from error
 
 
 def _put_back(done: Restored) -> dict[str, int]:

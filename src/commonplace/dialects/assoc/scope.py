@@ -9,10 +9,10 @@ from datetime import timedelta
 from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc.parameters import collection
 from commonplace.domain.access import Actor
-from commonplace.domain.collection import Collection, Kind
+from commonplace.domain.collection import Collection, Kind, Scope
 from commonplace.domain.errors import Invalid, NotFound, SessionRequired
 from commonplace.domain.identifiers import CollectionId
-from commonplace.engine.collections import Scope, session_ttl
+from commonplace.engine.collections import session_ttl
 
 USUAL_DOMAINS = ("global", "user")
 
