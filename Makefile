@@ -1,18 +1,22 @@
 # make run    sets up and serves over HTTP on 127.0.0.1
 # make test   sets up and checks everything
+# make quick  the same in half the time: no thorough tests, each behaviour over one wire
 # make bench  prints the figures of the docs (bench-full: the long form)
 
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: run test check bench bench-full docs clean
+.PHONY: run test quick check bench bench-full docs clean
 
 run: .venv/installed
 	$(BIN)/commonplace serve --transport http $(ARGS)
 
 test: check
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(ARGS)
+
+quick: check
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile --quick $(ARGS)
 
 check: .venv/tested
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ from tests.storage.buckets import ACCESS_KEY, SECRET_KEY, SHELF, connection, ser
 from tests.storage.live_bucket import REVOKED, RULES, TOKEN, laid_down, lying_in, note, original
 from tests.test_cli import run
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 FIRST = "20260220T180512_cline-dev_observation_a3f8b2c1.md"
 

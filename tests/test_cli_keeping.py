@@ -10,7 +10,7 @@ import pytest
 from tests.serving import PROGRAM, environment, over_http, served, stdio
 from tests.test_cli import run
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 GUIDE = (Path(__file__).parent.parent / "docs" / "keeping.md").read_text(encoding="utf-8")
 SECRET = "PLUMBAGO the secret"

@@ -11,6 +11,8 @@ from tests.conformance import inspector, suite, targets
 from tests.conformance.programs import Programs, Unavailable, installed
 from tests.conformance.targets import Target
 
+pytestmark = pytest.mark.thorough
+
 
 @pytest.fixture(scope="module")
 def programs() -> Programs:

@@ -20,7 +20,7 @@ from tests.dialects.tenants import ACTS, Tenants, moved_in
 from tests.dialects.watchfulness import Curiosity, everything, forbidden, leaks
 from tests.fakes import Clock
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 T = TypeVar("T")
 
 WALKS = int(os.environ.get("TENANT_WALKS", "1"))

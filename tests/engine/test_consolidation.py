@@ -272,6 +272,7 @@ async def test_after_a_kill_the_next_may_begin_within_thirty_seconds(home: House
     await goes_well(home)
 
 
+@pytest.mark.thorough
 def test_killed_at_any_moment_a_consolidation_has_happened_or_it_has_not(tmp_path: Path, endpoint: Endpoint) -> None:
     command = [sys.executable, "-m", "tests.engine.consolidating", str(tmp_path / "killed"), endpoint.url, "50"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)

@@ -20,7 +20,7 @@ from tests.engine.outside import RULES, Neighbour, household
 from tests.serving import Served, over_http, served
 from tests.storage.buckets import ACCESS_KEY, ROOT, SECRET_KEY, SHELF, Fault, connection, failing, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 FAULTS = [Fault.ERROR, Fault.LATE_ERROR, Fault.HANG, Fault.LATE_HANG, Fault.BROKEN, Fault.LOST, Fault.CUT]
 SLOW = {Fault.HANG, Fault.LATE_HANG}

@@ -23,7 +23,7 @@ from tests.engine.test_recovery import house, put_back, texts, ties
 from tests.fakes import Clock
 from tests.storage.keeping import finished
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 # Which backups, and for whom
 

@@ -11,6 +11,8 @@ import pytest
 
 from tests.pictures.samples import FORMS, HOSTILE, drawn, of, poisoned, sample
 
+pytestmark = pytest.mark.thorough
+
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -12,7 +12,7 @@ from tests.storage.keeping import NOW, acting, finished
 from tests.storage.samples import founded
 from tests.storage.test_backups import FINGERPRINT, contents, kept_in, place, vault
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 __all__ = ["place", "vault"]
 

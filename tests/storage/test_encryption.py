@@ -19,7 +19,7 @@ from tests.storage.keeping import NOW, acting, finished
 from tests.storage.samples import House, founded
 from tests.storage.test_trouble import shelf, unprivileged
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 __all__ = ["shelf"]
 

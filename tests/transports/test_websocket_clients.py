@@ -12,7 +12,7 @@ from tests.serving import OWNER_KEY, PROGRAM, Served, environment, free_port, ov
 from tests.transports.calling import PATIENCE, socket
 from tests.transports.wire import bearer, key_for, revoke
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 
 async def test_a_real_client_hears_what_any_process_changes_at_once(server: Served) -> None:
