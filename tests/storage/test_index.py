@@ -83,6 +83,17 @@ def test_codes_with_a_second_look_find_the_same_as_all_vectors(make: object, dim
             assert best(index, vectors, query, 10, Conditions(collections, 0)) == expected
 
 
+def test_a_long_memory_does_not_hide_the_others() -> None:
+    vectors = random_units(2030, 64, 5)
+    vectors[:2000] = vectors[2000] + vectors[:2000] * np.float32(0.01)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = Index(64)
+    index.put(entries(range(1, 32)), parts([1] * 2000 + list(range(2, 32)), vectors), NONE_GONE)
+    scan = SqliteScan(index.scan(vectors[2000], index.passing(OURS)), lambda stored: {})
+    assert set(list(scan.best(20))[:2]) == {1, 2}
+    assert len(scan.best(20)) == 20
+
+
 def test_a_code_is_never_far_from_its_vector() -> None:
     vectors = np.concatenate([random_units(500, 48, 1), np.zeros((1, 48), np.float32), np.eye(48, dtype=np.float32)])
     codes, scales = quantised(vectors)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from commonplace.storage.vectors.index import Scanned
 
 _OVERSCAN = 4
-"""How many more vectors than memories to take: a long memory may hold several of the best."""
+"""How many more vectors than memories to take: a long memory may hold several of the best. As often as needed."""
 _SPARE = 8
 """How many more memories than asked for are compared exactly: codes err a little, by about a thousandth."""
 
@@ -20,16 +20,25 @@ class SqliteScan:
         self._exact = exact
 
     def best(self, limit: int) -> Mapping[int, float]:
-        wanted = limit + _SPARE
-        nearest: dict[int, tuple[int, float]] = {}
-        for owner, stored, cosine in self._scanned.best(wanted * _OVERSCAN):
-            nearest.setdefault(owner, (stored, cosine))
-            if len(nearest) == wanted:
-                break
+        nearest = self._nearest(limit + _SPARE)
         exact = self._exact([stored for stored, _ in nearest.values()])
         # A vector that is not there was written after this view of the file: its code must do.
         cosines = {owner: exact.get(stored, cosine) for owner, (stored, cosine) in nearest.items()}
         return dict(sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+
+    def _nearest(self, wanted: int) -> dict[int, tuple[int, float]]:
+        """So many memories, where there are so many, each by its best vector."""
+        take = wanted
+        while True:
+            take *= _OVERSCAN
+            vectors = self._scanned.best(take)
+            nearest: dict[int, tuple[int, float]] = {}
+            for owner, stored, cosine in vectors:
+                nearest.setdefault(owner, (stored, cosine))
+                if len(nearest) == wanted:
+                    return nearest
+            if len(vectors) < take:
+                return nearest
 
     def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
         return self._scanned.of(numbers)
