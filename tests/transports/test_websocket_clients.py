@@ -144,3 +144,13 @@ async def test_no_key_is_written_to_the_log(tmp_path: Path) -> None:
     written = log.read_text()
     assert "DEBUG" in written
     assert OWNER_KEY not in written
+
+
+async def test_a_line_that_is_refused_is_no_error_of_the_server(tmp_path: Path) -> None:
+    with served(tmp_path / "data") as server:
+        with pytest.raises(InvalidStatus):
+            async with socket(server, headers={}):
+                pass
+        server.process.terminate()
+        _, said = server.process.communicate(timeout=20)
+    assert b"ERROR" not in said

@@ -62,7 +62,9 @@ def listener(app: ASGIApp, settings: Settings, transport: str, farewell: Farewel
         ws_per_message_deflate=False,  # small messages to many: packing each would cost more than it saves
     )
     # In detail it would write down what a WebSocket was opened with, and so keys.
-    logging.getLogger("uvicorn.error").setLevel(max(logging.INFO, logging.getLogger().getEffectiveLevel()))
+    errors = logging.getLogger("uvicorn.error")
+    errors.setLevel(max(logging.INFO, logging.getLogger().getEffectiveLevel()))
+    errors.addFilter(_is_no_refusal)
     return Listener(config, _bound(host, port, f"{transport}-port"), farewell)
 
 
@@ -73,3 +75,8 @@ def _bound(host: str, port: int, option: str) -> socket.socket:
     except OSError as error:
         reason = f"cannot listen on {host} port {port}: {error.strerror}; choose another with --{option} or --host"
         raise Invalid(option, reason) from error
+
+
+def _is_no_refusal(record: logging.LogRecord) -> bool:
+    """uvicorn takes a WebSocket that is refused by an answer for an error: any stranger could fill the log."""
+    return record.msg != "ASGI callable returned without completing handshake."
