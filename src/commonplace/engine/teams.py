@@ -211,7 +211,7 @@ def acquainted(tx: Reading, actor: Actor, name: str) -> User:
     if named and (Permission.ADMIN in actor.permissions or named.id == actor.user or _has_met(tx, actor, named)):
         found = named
     if found is None:
-        raise NotFound("user", name)
+        raise NotFound("user", name, "give the id, which only the user can tell you, or a name from a team of yours")
     return found
 
 

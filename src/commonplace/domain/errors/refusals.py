@@ -12,10 +12,11 @@ class NotFound(CommonplaceError):
 
     what: str
     name: str
+    advice: str = ""
 
     @property
     def message(self) -> str:
-        return f"no {self.what} {self.name!r}"
+        return f"no {self.what} {self.name!r}" + (f"; {self.advice}" if self.advice else "")
 
 
 @dataclass(eq=False)
