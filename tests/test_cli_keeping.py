@@ -64,7 +64,9 @@ async def test_a_backup_is_removed_by_name_and_one_that_is_not_there_is_named(fo
     for name in ("first", "second"):
         run("backup", name, *where)
     assert run("backups", "--remove", "first", *where).returncode == 0
-    assert [path.stem for path in (folder / "backups").glob("*.db")] == ["second"]
+    left = {path.stem for path in (folder / "backups").iterdir()}  # perhaps with the backup of the day
+    assert "second" in left
+    assert "first" not in left
     for command in (("backups", "--remove", "first"), ("restore", "first"), ("restore", "../second", "--yes")):
         refused = run(*command, *where)
         assert refused.returncode == 2

@@ -1,20 +1,26 @@
 import asyncio
 import logging
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import apsw
 import pytest
 
 from commonplace.bootstrap import build
-from commonplace.domain.access import Actor, Permission
-from commonplace.domain.errors import BackupBroken, Forbidden, Invalid, NotFound
+from commonplace.domain.access import Actor, Permission, Right
+from commonplace.domain.errors import BackupBroken, Forbidden, Invalid, NotFound, Unauthenticated
+from commonplace.domain.event import EventKind
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
+from commonplace.engine.atlases import Sketch
 from commonplace.engine.backups import KINDS
+from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
 from commonplace.settings import Settings
 from tests.fakes import Clock, Embedder
+from tests.storage.peer import peers
 
 pytestmark = pytest.mark.anyio
 
@@ -129,7 +135,134 @@ async def test_who_follows_what_happens_goes_on_after_a_restore(engine: Engine, 
     assert (await waiting).number <= await engine.events.last()
 
 
+async def test_whatever_was_acknowledged_is_in_the_store_or_in_the_copy_of_what_was(
+    engine: Engine, owner: Actor, folder: Path
+) -> None:
+    await engine.memories.remember(owner, Draft("the beginning"))
+    await engine.backups.create(owner, "first")
+    kept: set[str] = set()
+    with peers(folder, "north", "south", "west") as writers:
+        for writer in writers:
+            writer.tell("write", 300)
+        said = [writer.answer() for writer in writers]  # all are at it
+        for _ in range(8):
+            done = await engine.backups.restore(owner, "first")
+            assert done.safety
+            kept.update(written(Path(engine.backups.location) / f"{done.safety.name}.db"))
+            assert await engine.backups.verify(owner, done.safety.name) == done.safety
+        for writer in writers:
+            while (answer := writer.answer()) != "done":
+                said.append(answer)
+    kept.update(written(folder / "commonplace.db"))
+    assert len(said) == 900
+    assert set(said) <= kept
+    assert (await engine.chain.verify(owner)).valid
+
+
+def written(file: Path) -> list[str]:
+    with closing(apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)) as connection:
+        return [text for (text,) in connection.execute("SELECT content FROM memories")]
+
+
+async def told(engine: Engine, owner: Actor) -> list[tuple[str, str]]:
+    """The trail beside the events of memories, the oldest first."""
+    events = {kind.value for kind in EventKind}
+    trail = await engine.doings.latest(owner, 100)
+    return [(one.what, one.subject) for one in reversed(trail.doings) if one.what not in events]
+
+
+async def test_the_trail_goes_on_through_a_restore_and_tells_of_it(engine: Engine, owner: Actor, clock: Clock) -> None:
+    async def key(name: str) -> str:
+        clock.advance(timedelta(seconds=1))
+        return (await engine.access.create_key(name, frozenset({Permission.READ}))).credential.id
+
+    await engine.memories.remember(owner, Draft("one"))
+    keys = [("key created", await key("early"))]
+    clock.advance(timedelta(seconds=1))
+    await engine.backups.create(owner, "first")
+    keys += [("backup created", "first"), ("key created", await key("late"))]
+    for _ in range(2):
+        clock.advance(timedelta(seconds=1))
+        await engine.backups.restore(owner, "first")
+        keys += [("restored", "first")]
+        assert await told(engine, owner) == keys
+    clock.advance(timedelta(seconds=1))
+    (latest, *_) = (await engine.doings.latest(owner, 1)).doings
+    assert latest.by.user == owner.user
+    assert await key("later")
+    assert len(await told(engine, owner)) == len(keys) + 1
+
+
+async def test_the_trail_of_another_store_is_kept_beside_that_of_the_backup(
+    engine: Engine, owner: Actor, clock: Clock, tmp_path: Path
+) -> None:
+    await engine.backups.create(owner, "first")
+    await engine.memories.remember(owner, Draft("one"))
+    await engine.backups.create(owner, "second")
+    moved = another(tmp_path / "elsewhere", clock, backup_dir=engine.backups.location)
+    here = await moved.access.local_owner()
+    await moved.backups.create(here, "third")
+    await moved.backups.restore(here, "second")
+    for _ in range(2):
+        found = sorted(await told(moved, here))
+        assert found[:2] == [("backup created", "first"), ("backup created", "third")]
+        assert set(found[2:]) == {("restored", "second")}
+        await moved.backups.restore(here, "second")
+    await moved.close()
+
+
+async def test_the_trail_tells_of_a_part_that_was_put_back(engine: Engine, owner: Actor) -> None:
+    memory = await engine.memories.remember(owner, Draft("one"))
+    await engine.backups.create(owner, "first")
+    await engine.memories.forget(owner, Reference(id=memory.id))
+    await engine.backups.restore(owner, "first", ["memories"])
+    assert ("restored in part", "first") in await told(engine, owner)
+
+
+async def test_a_key_opens_no_more_after_a_restore(engine: Engine, owner: Actor) -> None:
+    both = frozenset({Permission.READ, Permission.WRITE})
+    token = await engine.tokens.create(owner, "agent", both, ["north", "south"], 0)
+    await engine.atlases.create(owner, Sketch(name="maps"))
+    deleted = await engine.keys.share(owner, "agent", None, Right.READ)
+    await engine.backups.create(owner, "first")
+    await engine.tokens.update(owner, token.credential.hash, frozenset({Permission.READ}), ["north"])
+    await engine.keys.delete(owner, deleted.credential.id)
+    await engine.backups.restore(owner, "first")
+    actor = await engine.access.authenticate(token.key)
+    assert actor.permissions == {Permission.READ}
+    found = {one.id: one for one in await engine.store.read(lambda tx: tx.credentials())}
+    assert found[token.credential.id].collections == ("space:north",)
+    with pytest.raises(Unauthenticated):
+        await engine.access.authenticate(deleted.key)
+
+
 # By itself
+
+
+async def test_what_killed_processes_left_goes_at_the_start_of_the_next_and_every_day(
+    folder: Path, clock: Clock, engine: Engine, owner: Actor
+) -> None:
+    await engine.memories.remember(owner, Draft("one"))
+    await engine.backups.create(owner, "first")
+    place = Path(engine.backups.location)
+    left = [folder / ".restoring-0123abcd", place / ".first.0123abcd", place / ".second.0123abcd"]
+
+    def leave() -> None:
+        for one in left:
+            one.mkdir()
+            for name in ("commonplace.lock", "commonplace.db"):
+                (one / name).touch()
+
+    for _ in range(2):
+        leave()
+        next_one = another(folder, clock, backup_daily=False)
+        await next_one.upkeep.once()
+        assert [one for one in left if one.exists()] == []
+        leave()
+        clock.advance(DAY)
+        await next_one.upkeep.once()
+        assert [one for one in left if one.exists()] == []
+        await next_one.close()
 
 
 async def test_the_backup_of_a_day_is_made_once_and_read_back(

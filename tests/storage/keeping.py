@@ -15,11 +15,15 @@ from typing import Any
 
 import apsw
 
+from commonplace.domain.doing import Doing
+from commonplace.domain.identifiers import UserId
+from commonplace.domain.memory import Author
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.rekeying import rekey
 from commonplace.storage.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 1, 15, 3, 0, tzinfo=UTC)
+BY = Author(UserId("u"), "local", "s", "test")
 EVENTS = {"open", "os.rename", "os.link", "os.remove", "os.mkdir", "shutil.copyfile"}
 
 
@@ -68,6 +72,11 @@ async def act(name: str, folder: Path, more: list[str]) -> None:
         await vault.create(more[0], NOW)
     elif name == "restore":
         await vault.restore(more[0])
+    elif name == "exchange":
+        await vault.restore(more[0], Doing(NOW, BY, "restored", more[0]), more[1])
+    elif name == "read":
+        async with vault.opened(more[0]) as store:
+            await store.read(lambda tx: tx.last_event())
     elif name == "replace":
         await vault.replace(more[0], NOW)
     elif name == "open":

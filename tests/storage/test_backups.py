@@ -272,6 +272,35 @@ async def test_a_key_that_was_revoked_stays_revoked(house: House, vault: SqliteV
     assert found.revoked_at == NOW + timedelta(days=1)
 
 
+async def test_where_what_was_cannot_be_kept_nothing_is_restored_and_writing_goes_on(
+    house: House, vault: SqliteVault, place: Path
+) -> None:
+    await house.keep("one")
+    await vault.create("first", NOW)
+    await house.keep_all([f"text {number} " + "x" * 9000 for number in range(50)])
+    with pytest.raises(AlreadyExists):
+        await vault.restore("first", safety="first")
+    with largest_file(300_000), pytest.raises(StoreFailed):
+        await vault.restore("first", safety="safe")
+    await house.keep("two")
+    assert len(await contents(house)) == 52
+    assert [backup.name for backup in await vault.backups()] == ["first"]
+
+
+async def test_an_encrypted_store_is_kept_and_restored_under_its_key(folder: Path, place: Path) -> None:
+    house = await founded(SqliteStore(folder, FINGERPRINT, "a long enough key"))
+    vault = SqliteVault(folder, place, "a long enough key")
+    await house.keep("one")
+    await vault.create("first", NOW)
+    await house.keep("two")
+    await vault.restore("first", safety="safe")
+    assert await contents(house) == ["one"]
+    assert (await vault.verify("safe")).encrypted
+    await vault.restore("safe")
+    assert await contents(house) == ["one", "two"]
+    await house.store.close()
+
+
 async def test_a_backup_from_a_later_release_is_refused(house: House, vault: SqliteVault, place: Path) -> None:
     await house.keep("one")
     await vault.create("first", NOW)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.domain.doing import Sought
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from tests.storage.keeping import NOW, acting, finished
@@ -87,6 +88,73 @@ async def test_a_restore_that_is_killed_while_it_copies_leaves_the_old_state(fol
             await house.keep("new")
     assert midway
     await house.store.close()
+
+
+async def test_a_restore_that_keeps_what_was_has_kept_it_before_it_happens(
+    folder: Path, vault: SqliteVault, place: Path
+) -> None:
+    house = await founded(SqliteStore(folder, FINGERPRINT))
+    await house.keep_all(["old 1", "old 2"])
+    await vault.create("old", NOW)
+    await house.keep("new")
+    await vault.create("new", NOW)
+    seen = set()
+    for step in range(1, MOST, 5):
+        done = finished(acting(step, "exchange", folder, "old", "safe"))
+        await tidied(vault, folder, place)
+        found = await contents(house)
+        assert found in (["old 1", "old 2"], ["new", "old 1", "old 2"])
+        kept = await vault.has("safe")
+        assert kept or len(found) == 3
+        seen.add((kept, len(found)))
+        if kept:
+            held = (await vault.verify("safe")).contents
+            assert held
+            assert held.memories == 3
+            await vault.remove("safe")
+        if len(found) == 2:
+            assert [doing.what for doing in await house.store.read(lambda tx: tx.doings.latest(Sought(), 1))] == [
+                "restored"
+            ]
+            await vault.restore("new")
+        if done:
+            break
+    assert done
+    assert seen == {(False, 3), (True, 3), (True, 2)}
+    await house.store.close()
+
+
+@pytest.mark.parametrize("act", ["read", "create"])
+async def test_what_a_killed_process_leaves_goes_with_the_next_tidying(
+    folder: Path, vault: SqliteVault, place: Path, act: str
+) -> None:
+    house = await founded(SqliteStore(folder, FINGERPRINT))
+    await house.keep("one")
+    await vault.create("first", NOW)
+    left = 0
+    for step in range(1, MOST, 6):
+        done = finished(acting(step, act, folder, "first" if act == "read" else f"step-{step}"))
+        left += len(unfinished(folder, place))
+        await tidied(vault, folder, place)
+        if done:
+            break
+    assert done
+    assert left
+    await house.store.close()
+
+
+async def tidied(vault: SqliteVault, folder: Path, place: Path) -> None:
+    await vault.tidy()
+    # Between the making of a folder and that of its lock nobody can tell whether its maker lives: then age tells.
+    assert [file for one in unfinished(folder, place) for file in one.iterdir()] == []
+    for one in unfinished(folder, place):
+        os.utime(one, (0, 0))
+    await vault.tidy()
+    assert unfinished(folder, place) == []
+
+
+def unfinished(*folders: Path) -> list[Path]:
+    return [one for folder in folders for one in folder.iterdir() if one.name.startswith(".")]
 
 
 async def test_replacing_a_damaged_store_can_be_killed_and_repeated(folder: Path, vault: SqliteVault) -> None:

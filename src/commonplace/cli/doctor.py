@@ -83,10 +83,17 @@ def _folder(settings: Settings) -> Iterator[Finding]:
         yield Finding(WARN, "permissions", f"other users may enter or read {', '.join(open_to_others)}", command)
     else:
         yield Finding(OK, "permissions", f"{settings.folder} is its owner's only")
-    left = [file.name for file in settings.folder.iterdir() if file.name.startswith((".restoring-", ".rekeying-"))]
+    yield from _leftovers(settings)
+
+
+def _leftovers(settings: Settings) -> Iterator[Finding]:
+    from commonplace.storage.sqlite.workshops import left_behind
+
+    left = [str(one) for one in left_behind(settings.folder, settings.backup_folder)]
     if left:
-        remedy = "if no restore or rekey is running: the next start or restore removes them"
-        yield Finding(WARN, "leftovers", f"unfinished files: {', '.join(left)}", remedy)
+        words = f"unfinished copies, which may hold everything: {', '.join(left)}"
+        remedy = "unless a rekey is running: the next start of a server, backup or restore removes them"
+        yield Finding(WARN, "leftovers", words, remedy)
 
 
 def _is_open_to_others(file: Path) -> bool:

@@ -12,6 +12,8 @@ from commonplace.domain.identifiers import CollectionId, CredentialId, UserId
 KEY_PREFIX = "cp_"
 TOKEN_PREFIX = "lm_"  # noqa: S105  (how it begins is no secret)
 KEY_BYTES = 32
+KEY_DELETED = "shared key deleted"
+"""In the audit trail: no backup opens it again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import TypeVar
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.access import Actor, Permission, require, require_whole
@@ -21,13 +22,15 @@ from commonplace.domain.backup import (
     manual_name,
     safety_name,
 )
-from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound
+from commonplace.domain.doing import Doing
+from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound, StoreFailed
 from commonplace.engine.recovery import Recovered, Recovery
 from commonplace.ports import Clock, Store, Vault
 
 logger = logging.getLogger(__name__)
 
 KINDS = tuple(Part)
+T = TypeVar("T")
 _LEASE = timedelta(hours=1)
 _TRY_AGAIN = timedelta(hours=1)
 
@@ -59,6 +62,7 @@ class Backups:
         self._rhythm = rhythm
         self._holder = secrets.token_hex(8)
         self._done: date | None = None
+        self._tidied: date | None = None
         self._not_before: datetime | None = None
         self.trouble = ""
         """Why the last backup of this process failed; empty when it did not."""
@@ -71,7 +75,9 @@ class Backups:
         """Copy everything as it is now, under a name or under the time."""
         _check(actor)
         now = self._clock.now()
-        return await self._place().create(name or manual_name(now.astimezone(self._zone)), now)
+        made = await self._place().create(name or manual_name(now.astimezone(self._zone)), now)
+        await self._note(actor, "backup created", made.name)
+        return made
 
     async def list(self, actor: Actor) -> Sequence[Backup]:
         _check(actor)
@@ -94,8 +100,18 @@ class Backups:
         backup = await self._place().verify(name)
         if parts is not None:
             return await self._restored_in_part(actor, backup, parts)
-        safety = await self._safety()
-        return Restored(backup, await self._place().restore(name), safety)
+        return await self._restored(actor, backup)
+
+    async def _restored(self, actor: Actor, backup: Backup) -> Restored:
+        """The backup of what it is now is made in the same step: a write in between would be in neither."""
+        doing = Doing(self._clock.now(), actor.author, "restored", backup.name)
+
+        async def restored(safety: str) -> Restored:
+            contents = await self._place().restore(backup.name, doing, safety)
+            kept = [one for one in await self._place().backups() if one.name == safety]
+            return Restored(backup, contents, kept[0] if kept else None)
+
+        return await self._under_safe_name(restored)
 
     async def _restored_in_part(self, actor: Actor, backup: Backup, parts: tuple[Part, ...]) -> Restored:
         assert backup.contents
@@ -103,6 +119,8 @@ class Backups:
             found = await self._recovery.compare(copy, frozenset(parts), backup.made_at)
         safety = await self._safety() if found else None
         recovered = await self._recovery.put_back(actor, found) if found else Recovered()
+        if found:
+            await self._note(actor, "restored in part", backup.name)
         return Restored(backup, backup.contents, safety, parts, recovered)
 
     async def prune(self, actor: Actor) -> Sequence[str]:
@@ -113,6 +131,7 @@ class Backups:
     async def daily(self) -> Backup | None:
         """The backup of this day where it is due: one process makes it, and the old ones go."""
         day = self._day()
+        await self._tidy(day)
         if not await self._is_due(day) or not await self._lease(_LEASE):
             return None
         try:
@@ -124,6 +143,13 @@ class Backups:
             return None
         finally:
             await asyncio.shield(self._lease(timedelta()))
+
+    async def _tidy(self, day: date) -> None:
+        """At the start of a process and once a day, whether backups are made by themselves or not."""
+        if self._vault is None or self._tidied == day:
+            return
+        self._tidied = day
+        await self._vault.tidy()
 
     async def _kept_daily(self, day: date) -> Backup | None:
         made = None
@@ -157,10 +183,22 @@ class Backups:
         if not await self._store.read(lambda tx: tx.last_event()):
             return None
         now = self._clock.now()
+        return await self._under_safe_name(lambda name: self._place().create(name, now))
+
+    async def _under_safe_name(self, make: Callable[[str], Awaitable[T]]) -> T:
+        name = safety_name(self._clock.now().astimezone(self._zone))
         try:
-            return await self._place().create(safety_name(now.astimezone(self._zone)), now)
+            return await make(name)
         except AlreadyExists:  # a second restore within a second
-            return await self._place().create(f"{safety_name(now.astimezone(self._zone))}-{secrets.token_hex(2)}", now)
+            return await make(f"{name}-{secrets.token_hex(2)}")
+
+    async def _note(self, actor: Actor, what: str, subject: str) -> None:
+        """It was done, and stands even if this cannot be written."""
+        now = self._clock.now()
+        try:
+            await self._store.write(lambda tx: tx.doings.note(actor, now, what, subject))
+        except StoreFailed as failure:
+            logger.warning("%s: %s, but it could not be noted: %s", what, subject, failure)
 
     async def _prune(self) -> Sequence[str]:
         vault, horizon = self._place(), self._clock.now() - self._rhythm.keep

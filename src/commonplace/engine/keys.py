@@ -15,7 +15,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require, require_whole
 from commonplace.domain.atlas import allows, rights
 from commonplace.domain.collection import Kind
-from commonplace.domain.credential import KEY_BYTES, Credential, User, key_hash, new_key
+from commonplace.domain.credential import KEY_BYTES, KEY_DELETED, Credential, User, key_hash, new_key
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, uuid7
 from commonplace.engine.access import NewKey
@@ -90,7 +90,7 @@ class Keys:
         def work(tx: Transaction) -> Credential:
             found = _own(tx, actor, key)
             tx.remove_credential(found.id)
-            tx.doings.note(actor, self._clock.now(), "shared key deleted", found.id)
+            tx.doings.note(actor, self._clock.now(), KEY_DELETED, found.id)
             return _short(_me(tx, actor), found)
 
         return await self._store.write(work)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from commonplace.domain.backup import Backup, Contents
     from commonplace.domain.chain import Block, Witness
     from commonplace.domain.credential import Credential, User
+    from commonplace.domain.doing import Doing
     from commonplace.domain.event import Event, Happening, Session
     from commonplace.domain.filter import Filter
     from commonplace.domain.identifiers import CollectionId, CredentialId, MemoryId, UserId
@@ -186,8 +187,13 @@ class Vault(Protocol):
         """Read every page and every block; BackupBroken says what is wrong."""
         ...
 
-    async def restore(self, name: str) -> Contents:
-        """Make the store what the backup is, in one step that whoever has it open follows."""
+    async def restore(self, name: str, doing: Doing | None = None, safety: str = "") -> Contents:
+        """Make the store what the backup is, in one step that whoever has it open follows.
+
+        In the same step, and before anyone else can write: what it was becomes the backup `safety`, where one is named
+        and anything was ever done; no credential opens more than it just did; and the audit trail goes on, with the
+        doing at its end.
+        """
         ...
 
     def opened(self, name: str) -> AbstractAsyncContextManager[Store]:
@@ -195,6 +201,9 @@ class Vault(Protocol):
         ...
 
     async def remove(self, name: str) -> None: ...
+    async def tidy(self) -> None:
+        """Remove what processes that were killed have left unfinished."""
+        ...
 
 
 class Store(Protocol):

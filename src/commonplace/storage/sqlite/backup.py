@@ -6,27 +6,27 @@ import asyncio
 import hashlib
 import json
 import os
-import secrets
-import shutil
-import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, closing, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import apsw
+
 from commonplace.domain.backup import SUFFIX, Backup, Contents, backup_name
+from commonplace.domain.doing import Doing
 from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound
+from commonplace.storage.sqlite.carryover import carry_over, is_in_use
 from commonplace.storage.sqlite.connection import connect, speaking_plainly
 from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
+from commonplace.storage.sqlite.doings import SqliteDoingWriting
 from commonplace.storage.sqlite.encryption import Form, form
-from commonplace.storage.sqlite.presence import is_anyone_here, present
+from commonplace.storage.sqlite.presence import present
 from commonplace.storage.sqlite.restoring import pour, replace
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
-
-_ABANDONED_AFTER = 3600.0
-"""Seconds without a write."""
+from commonplace.storage.sqlite.workshops import Workshop, clear_away, workshop
 
 
 class SqliteVault:
@@ -54,35 +54,47 @@ class SqliteVault:
     async def verify(self, name: str) -> Backup:
         return await asyncio.to_thread(self.verified, backup_name(name), chain=True)
 
-    async def restore(self, name: str) -> Contents:
-        return await asyncio.to_thread(self._restored, backup_name(name))
+    async def restore(self, name: str, doing: Doing | None = None, safety: str = "") -> Contents:
+        return await asyncio.to_thread(self._restored, backup_name(name), doing, safety and backup_name(safety))
 
     async def replace(self, name: str, at: datetime) -> Path:
         return await asyncio.to_thread(self._replaced, backup_name(name), at)
 
     @asynccontextmanager
     async def opened(self, name: str) -> AsyncIterator[SqliteStore]:
-        place = self._place / f".{backup_name(name)}.{secrets.token_hex(4)}"
-        opening = asyncio.ensure_future(asyncio.to_thread(self._opened, backup_name(name), place))
+        opening = asyncio.ensure_future(asyncio.to_thread(self._opened, backup_name(name)))
         try:
-            yield await asyncio.shield(opening)
+            _, store = await asyncio.shield(opening)
+            yield store
         finally:  # whoever gives up waiting, the copy goes
-            await asyncio.shield(asyncio.ensure_future(_removed(opening, place)))
+            await asyncio.shield(asyncio.ensure_future(_ended(opening)))
 
     async def remove(self, name: str) -> None:
         await asyncio.to_thread(self._remove, backup_name(name))
 
+    async def tidy(self) -> None:
+        await asyncio.to_thread(self._tidied)
+
     # Making
 
     def _create(self, name: str, at: datetime) -> Backup:
-        file = self._file(name)
         with speaking_plainly(self._place), present(self._folder):
             self._make_place()
-            if os.path.lexists(file):
-                raise AlreadyExists("backup", name)
-            self._clear_away()
-            with self._unfinished(name) as unfinished:
-                return self._kept(unfinished, file, at, self._taken(unfinished))
+            clear_away(self._folder, self._place)
+            return self._copied(name, at)
+
+    def _copied(self, name: str, at: datetime) -> Backup:
+        file = self._file(name)
+        if os.path.lexists(file):
+            raise AlreadyExists("backup", name)
+        with workshop(self._place, f".{name}.") as shop:
+            unfinished = made(shop / file.name)
+            found = self._taken(unfinished)
+            backup = Backup(name, at, unfinished.stat().st_size, bool(self._key), _digest(unfinished), found)
+            _put(unfinished, file)
+            self._describe(backup, shop)
+        sync_names(self._place)
+        return backup
 
     def _taken(self, unfinished: Path) -> Contents:
         """Copy what is there at this moment, whatever others write meanwhile, and read it back."""
@@ -94,39 +106,20 @@ class SqliteVault:
             raise BackupBroken(str(unfinished), "what was read back is not what was written")
         return expected
 
-    def _kept(self, unfinished: Path, file: Path, at: datetime, found: Contents) -> Backup:
-        backup = Backup(file.stem, at, unfinished.stat().st_size, bool(self._key), _digest(unfinished), found)
-        _put(unfinished, file)
-        self._describe(backup)
-        sync_names(self._place)
-        return backup
-
-    def _describe(self, backup: Backup) -> None:
+    def _describe(self, backup: Backup, shop: Path) -> None:
         manifest = asdict(backup) | {"made_at": backup.made_at.isoformat()}
-        with self._unfinished(backup.name) as unfinished:
-            unfinished.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
-            unfinished.replace(self._manifest(backup.name))
-
-    @contextmanager
-    def _unfinished(self, name: str) -> Iterator[Path]:
-        unfinished = made(self._place / f".{name}.{secrets.token_hex(4)}")
-        try:
-            yield unfinished
-        finally:
-            for file in self._place.glob(f"{unfinished.name}*"):  # SQLite puts its logs beside a file
-                file.unlink(missing_ok=True)
+        unfinished = made(shop / self._manifest(backup.name).name)
+        unfinished.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+        unfinished.replace(self._manifest(backup.name))
 
     def _make_place(self) -> None:
         if self._place.exists() and not self._place.is_dir():
             raise Invalid("backup-dir", f"{self._place} is a file; choose a folder")
         self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def _clear_away(self) -> None:
-        """Remove what processes that were killed have left; one that still writes has written lately."""
-        for unfinished in self._place.glob(".*.????????*"):
-            with suppress(FileNotFoundError):
-                if unfinished.lstat().st_mtime < time.time() - _ABANDONED_AFTER:
-                    _discard(unfinished)
+    def _tidied(self) -> None:
+        with speaking_plainly(self._folder), present(self._folder):
+            clear_away(self._folder, self._place)
 
     def describe_again(self, name: str) -> None:
         """After a backup got another key: its bytes are others, what it holds is the same."""
@@ -135,7 +128,9 @@ class SqliteVault:
         digest = _digest(file)
         if known.contents and digest != known.sha256 and inspected(file, self._key) == known.contents:
             encrypted = form(file) is Form.ENCRYPTED
-            self._describe(Backup(name, known.made_at, file.stat().st_size, encrypted, digest, known.contents))
+            described = Backup(name, known.made_at, file.stat().st_size, encrypted, digest, known.contents)
+            with workshop(self._place, f".{name}.") as shop:
+                self._describe(described, shop)
 
     # Looking
 
@@ -177,23 +172,44 @@ class SqliteVault:
 
     # Putting back
 
-    def _restored(self, name: str) -> Contents:
-        self.verified(name)
-        with speaking_plainly(self._path), present(self._folder):
-            return pour(self._found(name), self._path, self._key)
+    def _restored(self, name: str, doing: Doing | None, safety: str) -> Contents:
+        made_at = self.verified(name).made_at
 
-    def _opened(self, name: str, place: Path) -> SqliteStore:
+        def handover(before: apsw.Connection, file: apsw.Connection) -> None:
+            at = doing.at if doing else made_at
+            if safety and is_in_use(before):
+                self._keep_safe(safety, at)
+            carry_over(before, file, at)
+            if doing:
+                SqliteDoingWriting(file).add(doing)
+
+        with speaking_plainly(self._path), present(self._folder):
+            clear_away(self._folder, self._place)
+            return pour(self._found(name), self._path, self._key, handover)
+
+    def _keep_safe(self, name: str, at: datetime) -> None:
+        with speaking_plainly(self._place):
+            self._copied(name, at)
+
+    def _opened(self, name: str) -> tuple[Workshop, SqliteStore]:
         """Of a copy, because it is migrated, and because SQLite puts its logs beside what it opens."""
-        with speaking_plainly(self._place), present(self._folder):
-            place.mkdir(mode=0o700)
-            duplicate(self._found(name), self._key, made(place / FILE_NAME))
-        return SqliteStore(place, "", self._key)
+        with speaking_plainly(self._place), present(self._folder), ExitStack() as failing:
+            clear_away(self._folder, self._place)
+            file = self._found(name)
+            shop = Workshop(self._place, f".{name}.")
+            failing.callback(shop.end)
+            duplicate(file, self._key, made(shop.folder / FILE_NAME))
+            store = SqliteStore(shop.folder, "", self._key)
+            failing.pop_all()
+            return shop, store
 
     def _replaced(self, name: str, at: datetime) -> Path:
         """For a store that cannot be opened any more: its files are set aside, not removed."""
         self.verified(name)
         with speaking_plainly(self._path):
             self._make_place()
+            with present(self._folder):
+                clear_away(self._folder, self._place)
             aside = self._place / f"damaged-{at:%Y%m%d-%H%M%S}"
             replace(self._found(name), self._path, self._key, aside)
             return aside
@@ -204,21 +220,15 @@ class SqliteVault:
         self._manifest(name).unlink(missing_ok=True)
 
 
-async def _removed(opening: asyncio.Future[SqliteStore], place: Path) -> None:
+async def _ended(opening: asyncio.Future[tuple[Workshop, SqliteStore]]) -> None:
+    await asyncio.wait({opening})
+    if opening.cancelled() or opening.exception() is not None:
+        return
+    shop, store = opening.result()
     try:
-        await asyncio.wait({opening})
-        if not opening.cancelled() and opening.exception() is None:
-            await opening.result().close()
+        await store.close()
     finally:
-        shutil.rmtree(place, ignore_errors=True)
-
-
-def _discard(unfinished: Path) -> None:
-    """A folder is a backup that was opened; whoever still reads it may do so for long."""
-    if unfinished.is_symlink() or not unfinished.is_dir():
-        unfinished.unlink()
-    elif not is_anyone_here(unfinished):
-        shutil.rmtree(unfinished, ignore_errors=True)
+        shop.end()
 
 
 def _is_backup(file: Path) -> bool:

@@ -13,13 +13,17 @@ import apsw
 
 from commonplace.domain.backup import Contents
 from commonplace.domain.chain import Block, check
-from commonplace.domain.errors import BackupBroken, ChainBroken, KeyNeeded, StoreFailed, StoreTooNew
+from commonplace.domain.errors import BackupBroken, ChainBroken, KeyNeeded, StoreCorrupt, StoreFailed, StoreTooNew
 from commonplace.storage.sqlite.connection import naming_the_cause, translated
 from commonplace.storage.sqlite.encryption import Form, address, form, unlock, wrong_key
 from commonplace.storage.sqlite.migrations import check_readable, schema_version
 from commonplace.storage.sqlite.reading import SqliteReading
 
 _STRETCH = 4000
+_NO_BACKUP = "it is not a backup of a store"
+_NOT_WHOLE = "it is not a whole backup of a store: some of it is damaged or missing"
+_DAMAGE = (apsw.SQLError, apsw.CorruptError, apsw.NotADBError)
+"""What SQLite raises over a file that lacks pages, among them tables and indexes that it then does not know of."""
 _CONTENTS = """
 SELECT
     coalesce((SELECT value FROM meta WHERE key = 'store'), ''),
@@ -49,7 +53,7 @@ def opened(path: Path, key: str, *, writable: bool = False) -> Iterator[apsw.Con
 
 def _unreadable(path: Path, key: str) -> StoreFailed:
     if form(path) is not Form.ENCRYPTED:
-        return BackupBroken(str(path), "file is not a database")
+        return BackupBroken(str(path), _NO_BACKUP)
     return wrong_key(path) if key else KeyNeeded(str(path), "it is encrypted, and no encryption key is set")
 
 
@@ -97,18 +101,28 @@ def inspected(path: Path, key: str, *, chain: bool = False) -> Contents:
     try:
         with opened(path, key) as file:
             check_readable(file, path)
-            found = [str(row[0]) for row in file.execute("PRAGMA integrity_check(3)")]
-            if found != ["ok"]:
-                raise BackupBroken(str(path), "; ".join(found))
+            _check_whole(file, path)
             if chain:
                 _check_chain(file, path)
             return contents(file)
     except (StoreTooNew, KeyNeeded):
         raise
+    except StoreCorrupt as foreign:
+        raise BackupBroken(str(path), foreign.reason) from foreign
     except ChainBroken as broken:
         raise BackupBroken(str(path), broken.message) from broken
+    except _DAMAGE as damage:
+        raise BackupBroken(str(path), _NOT_WHOLE) from damage
     except (apsw.Error, OSError) as error:
         raise BackupBroken(str(path), translated(error, path).reason) from error
+
+
+def _check_whole(file: apsw.Connection, path: Path) -> None:
+    if not schema_version(file):  # SQLite takes an empty file for an empty database
+        raise BackupBroken(str(path), f"{_NO_BACKUP}: it is empty")
+    found = [str(row[0]) for row in file.execute("PRAGMA integrity_check(3)")]
+    if found != ["ok"]:
+        raise BackupBroken(str(path), f"{_NOT_WHOLE} ({'; '.join(found)})")
 
 
 def _check_chain(file: apsw.Connection, path: Path) -> None:

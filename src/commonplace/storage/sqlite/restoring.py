@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shutil
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -17,29 +16,24 @@ from commonplace.storage.sqlite.connection import connect
 from commonplace.storage.sqlite.copying import contents, duplicate, made, opened, sync_names
 from commonplace.storage.sqlite.migrations import migrate
 from commonplace.storage.sqlite.presence import alone
-from commonplace.storage.sqlite.store import make_file
+from commonplace.storage.sqlite.store import FILE_NAME, make_file
+from commonplace.storage.sqlite.workshops import STAGED, workshop
 
-_STAGED = ".restoring-"
-_ABANDONED_AFTER = 3600.0
 _BRIEFLY_MS = 200
-_RAISE = "UPDATE sqlite_sequence SET seq = max(seq, :seq) WHERE name = :name"
-_ADD = """
-INSERT INTO sqlite_sequence (name, seq)
-SELECT :name, :seq WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
-"""
-_REVOKE = "UPDATE credentials SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL"
+
+Handover = Callable[[apsw.Connection, apsw.Connection], None]
+"""What is done between the old state and the new one: it reads the one and may still change the other."""
 
 
-def pour(source: Path, target: Path, key: str) -> Contents:
+def pour(source: Path, target: Path, key: str, handover: Handover) -> Contents:
     """Make the store what the backup is. Whoever has it open sees the old state until the new one is there, whole."""
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_file(target)
-    with closing(connect(target, writable=True, key=key)) as live, _staged(source, target.parent, key) as ready:
-        with opened(ready, key, writable=True) as file:
-            _carry_over(live, file)
-            found = contents(file)
-        with opened(ready, key) as file:
-            _overwrite(live, file, target)
+    with closing(connect(target, writable=True, key=key)) as live:
+        migrate(live, target)
+        with _staged(source, target.parent, key) as ready, opened(ready, key, writable=True) as file:
+            found = _overwrite(live, file, target, lambda: _handed_over(target, key, file, handover))
+        _empty_log(live)
     return found
 
 
@@ -60,9 +54,8 @@ def replace(source: Path, target: Path, key: str, aside: Path) -> None:
 @contextmanager
 def _staged(source: Path, folder: Path, key: str) -> Iterator[Path]:
     """A copy in the newest form, under the store's own key, with a history of its own."""
-    _clear_away(folder)
-    ready = made(folder / f"{_STAGED}{secrets.token_hex(4)}")
-    try:
+    with workshop(folder, STAGED) as shop:
+        ready = made(shop / FILE_NAME)
         duplicate(source, key, ready)
         with opened(ready, key, writable=True) as file:
             migrate(file, source)
@@ -70,36 +63,28 @@ def _staged(source: Path, folder: Path, key: str) -> Iterator[Path]:
             file.execute("INSERT OR REPLACE INTO meta VALUES ('history', ?)", (secrets.token_hex(16),))
             file.execute("DELETE FROM leases")
         yield ready
-    finally:
-        ready.unlink(missing_ok=True)
 
 
-def _carry_over(live: apsw.Connection, file: apsw.Connection) -> None:
-    """What must not go back: numbers that were given away, and keys that were revoked."""
-    if not live.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'credentials'").get:
-        return
-    numbers = live.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
-    revoked = live.execute("SELECT id, revoked_at FROM credentials WHERE revoked_at IS NOT NULL").fetchall()
-    with file:
-        for name, seq in numbers:
-            file.execute(_RAISE, {"name": name, "seq": seq})
-            file.execute(_ADD, {"name": name, "seq": seq})
-        for credential, at in revoked:
-            file.execute(_REVOKE, {"id": credential, "at": at})
-
-
-def _overwrite(live: apsw.Connection, file: apsw.Connection, target: Path) -> None:
+def _overwrite(live: apsw.Connection, file: apsw.Connection, target: Path, prepare: Callable[[], Contents]) -> Contents:
     """Every page in one transaction: it is in the log, whole, or it has not happened."""
     with live.backup("main", file, "main") as backup:
+        # No page yet, but the lock: who writes waits from here on, so that what is kept of the old state is the last
+        # of it. The transaction cannot begin in another way: SQLite pours nothing into one that has begun already.
+        backup.step(0)
+        found = prepare()
         if not backup.step(-1):
             raise StoreFailed(str(target), "the backup could not be put back in one go")
+    return found
+
+
+def _handed_over(target: Path, key: str, file: apsw.Connection, handover: Handover) -> Contents:
+    with closing(connect(target, writable=False, key=key)) as before:
+        handover(before, file)
+    return contents(file)
+
+
+def _empty_log(live: apsw.Connection) -> None:
+    """It is as large as the store now; if others read, a later writer empties it."""
     live.set_busy_timeout(_BRIEFLY_MS)
-    with suppress(apsw.BusyError):  # the log is as large as the store now; if others read, a later writer empties it
+    with suppress(apsw.BusyError):
         live.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-
-def _clear_away(folder: Path) -> None:
-    for left in folder.glob(f"{_STAGED}*"):
-        with suppress(FileNotFoundError):
-            if left.stat().st_mtime < time.time() - _ABANDONED_AFTER:
-                left.unlink()

@@ -1,0 +1,38 @@
+"""What the doctor says of copies that killed processes have left, and that it is true."""
+
+from itertools import takewhile
+from pathlib import Path
+
+import pytest
+
+from commonplace.cli.doctor import Finding, findings
+from commonplace.domain.memory import Draft
+from commonplace.engine import Engine
+from commonplace.settings import Settings
+from commonplace.storage.sqlite.backup import SqliteVault
+
+pytestmark = pytest.mark.anyio
+
+
+def leftovers(folder: Path) -> list[Finding]:
+    from_outside = takewhile(lambda finding: finding.what != "disk", findings(Settings(data_dir=str(folder))))
+    return [finding for finding in from_outside if finding.what == "leftovers"]
+
+
+async def test_the_doctor_names_copies_that_were_left_and_not_those_in_use(engine: Engine, folder: Path) -> None:
+    owner = await engine.access.local_owner()
+    await engine.memories.remember(owner, Draft("one"))
+    await engine.backups.create(owner, "first")
+    vault = SqliteVault(folder, folder / "backups")
+    async with vault.opened("first"):
+        assert leftovers(folder) == []
+        left = [folder / ".restoring-0123abcd", folder / "backups" / ".first.0123abcd"]
+        for one in left:
+            one.mkdir()
+            (one / "commonplace.lock").touch()
+        (found,) = leftovers(folder)
+        assert found.mark == "warn"
+        assert all(str(one) in found.words for one in left)
+        assert "the next start of a server, backup or restore removes them" in found.remedy
+        await engine.backups.create(owner, "second")
+        assert leftovers(folder) == []
