@@ -15,7 +15,8 @@ from commonplace.storage.sqlite import following
 from commonplace.storage.sqlite.scan import SqliteScan
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from commonplace.storage.vectors import snapshot
-from commonplace.storage.vectors.index import NEVER, Conditions, Entries, Index, Parts, quantised
+from commonplace.storage.vectors.codes import quantised
+from commonplace.storage.vectors.index import NEVER, Conditions, Entries, Index, Parts
 from tests.fakes import Embedder
 from tests.storage.samples import NOW, House, Vectors, founded, random_units
 

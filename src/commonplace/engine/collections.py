@@ -387,10 +387,9 @@ def _numbers(tx: Reading, collection: int) -> list[int]:
 
 
 def _user(tx: Reading, name: str) -> User:
-    user = tx.user(UserId(name)) or tx.user_named(name)
-    if user is None:
-        raise NotFound("user", name)
-    return user
+    if user := tx.user(UserId(name)) or tx.user_named(name):
+        return user
+    raise NotFound("user", name)
 
 
 def description_of(text: str) -> str:

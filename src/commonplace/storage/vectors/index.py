@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-import numkong
 import numpy as np
 from numpy.typing import NDArray
 
+from commonplace.storage.vectors.codes import Floats, dots, quantised
 from commonplace.storage.vectors.columns import Columns
 
 NEVER = int(np.iinfo(np.int64).max)
@@ -32,8 +32,6 @@ _FEW = 8
 _NOWHERE = -1
 _NOT_COMPARED = np.float32(-2.0)
 _WASTE = 4096
-
-Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +244,9 @@ class Index:
         if np.count_nonzero(chosen) < len(codes) * _GATHER_BELOW:
             which = np.flatnonzero(chosen)
             cosines = np.full(len(codes), _NOT_COMPARED, np.float32)
-            cosines[which] = _dots(query, codes[which]) * (scales[which] * scale[0])
+            cosines[which] = dots(query, codes[which]) * (scales[which] * scale[0])
         else:
-            cosines = _dots(query, codes) * (scales * scale[0])
+            cosines = dots(query, codes) * (scales * scale[0])
             cosines[~chosen] = _NOT_COMPARED
         return Scanned(
             cosines,
@@ -380,21 +378,6 @@ def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_
     for value in values:
         found |= column == value
     return found
-
-
-def _dots(query: NDArray[np.int8], codes: NDArray[np.int8]) -> Floats:
-    # Whole numbers up to 2048 * 127 * 127: as floats of this size they err by less than the codes do.
-    if not len(codes):
-        return np.empty(0, np.float32)
-    dots: Floats = np.asarray(numkong.cdist(query, codes, metric="dot", out_dtype="float32")).ravel()
-    return dots
-
-
-def quantised(vectors: Floats) -> tuple[NDArray[np.int8], Floats]:
-    """Codes and scales: vector ~ code * scale."""
-    peaks = np.maximum(np.abs(vectors).max(axis=1, initial=0.0), np.float32(1e-12))
-    codes = np.rint(vectors * (127.0 / peaks)[:, None]).astype(np.int8)
-    return codes, (peaks / 127.0).astype(np.float32)
 
 
 def _wasteful(used: NDArray[np.bool_]) -> bool:
