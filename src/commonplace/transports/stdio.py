@@ -3,75 +3,96 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
-import os
-import sys
-from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import CancelledError
-from threading import Thread
-from typing import Any
+from collections import deque
+from typing import Any, Self
 
 import anyio
 import mcp_types as types
-from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.runner import serve_dual_era_loop
-from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from commonplace.transports.mcp import DialectServer
+from commonplace.transports.pipes import standard
 
 _CHUNK = 65536
 
 
 async def serve(dialect: DialectServer) -> None:
     """Until the client closes its end."""
-    stdin: Any = _lines()
-    async with stdio_server(stdin) as (incoming, outgoing), anyio.create_task_group() as tasks:
-        readable, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        tasks.start_soon(_sift, incoming, readable, outgoing)
-        await serve_dual_era_loop(dialect.server, read, outgoing, lifespan_state={}, init_options=dialect.options)
-        tasks.cancel_scope.cancel()
+    async with standard() as (reader, writer):
+        outgoing = _Outgoing(writer)
+        incoming: Any = _Incoming(reader, outgoing)
+        await serve_dual_era_loop(dialect.server, incoming, outgoing, lifespan_state={}, init_options=dialect.options)
 
 
-async def _lines() -> AsyncIterator[str]:
-    """What comes in, line by line. The SDK's own reader cannot be cancelled while the client says nothing."""
-    arriving, arrived = anyio.create_memory_object_stream[str](0)
-    # A daemon on the bare descriptor: the process ends without waiting for it, whatever it waits for.
-    Thread(target=_hand_over, args=(arriving, asyncio.get_running_loop()), daemon=True).start()
-    async with arrived:
-        async for line in arrived:
-            yield line
+class _Ended:
+    """A stream that ends with the process: closing it leaves nothing to do."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        return None
+
+    async def aclose(self) -> None:
+        return None
 
 
-def _hand_over(arriving: MemoryObjectSendStream[str], loop: asyncio.AbstractEventLoop) -> None:
-    with contextlib.suppress(OSError, RuntimeError, CancelledError, anyio.BrokenResourceError):  # one end has gone
-        for line in _split(sys.stdin.fileno()):
-            asyncio.run_coroutine_threadsafe(arriving.send(line), loop).result()
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(arriving.close)
+class _Outgoing(_Ended):
+    """What the SDK sends, a line each."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+
+    async def send(self, item: SessionMessage) -> None:
+        self._writer.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        try:
+            await self._writer.drain()
+        except OSError as gone:
+            raise anyio.BrokenResourceError from gone
 
 
-def _split(descriptor: int) -> Iterator[str]:
-    begun: list[bytes] = []
-    while chunk := os.read(descriptor, _CHUNK):
-        *ended, rest = chunk.split(b"\n")
+class _Incoming(_Ended):
+    """What the client sends. What is no message is answered here: the SDK drops it, its sender would wait for ever."""
+
+    def __init__(self, reader: asyncio.StreamReader, outgoing: _Outgoing) -> None:
+        self._reader = reader
+        self._outgoing = outgoing
+        self._begun: list[bytes] = []
+        self._lines: deque[str] = deque()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage:
+        while True:
+            while not self._lines:
+                await self._read()
+            try:
+                message = types.jsonrpc_message_adapter.validate_json(self._lines.popleft(), by_name=False)
+            except ValidationError as problem:
+                if complaint := _complaint(problem):
+                    await self._outgoing.send(SessionMessage(complaint))
+            else:
+                return SessionMessage(message)
+
+    async def receive(self) -> SessionMessage:
+        try:
+            return await anext(self)
+        except StopAsyncIteration as over:
+            raise anyio.EndOfStream from over
+
+    async def _read(self) -> None:
+        chunk = await self._reader.read(_CHUNK)
+        if not chunk and not any(self._begun):
+            raise StopAsyncIteration
+        *ended, rest = (chunk or b"\n").split(b"\n")  # the end of the input ends its last line
         for line in ended:
-            yield b"".join([*begun, line]).decode("utf-8", "replace")
-            begun.clear()
-        begun.append(rest)
-    yield b"".join(begun).decode("utf-8", "replace")
-
-
-async def _sift(incoming: Any, readable: MemoryObjectSendStream[SessionMessage | Exception], outgoing: Any) -> None:
-    """Pass on what is a message; answer what is none, which the SDK drops: its sender would wait for ever."""
-    async with readable:
-        async for item in incoming:
-            if isinstance(item, SessionMessage):
-                await readable.send(item)
-            elif complaint := _complaint(item):
-                await outgoing.send(SessionMessage(complaint))
+            self._lines.append(b"".join([*self._begun, line]).decode("utf-8", "replace"))
+            self._begun.clear()
+        self._begun.append(rest)
 
 
 def _complaint(problem: Exception) -> types.JSONRPCError | None:
