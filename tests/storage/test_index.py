@@ -1,5 +1,6 @@
 """The derived index: as exact as a search through all vectors, and never a second truth."""
 
+import asyncio
 import os
 import shutil
 from collections.abc import Sequence
@@ -92,6 +93,46 @@ def test_a_long_memory_does_not_hide_the_others() -> None:
     index.put(entries(range(1, 32)), parts([1] * 2000 + list(range(2, 32)), vectors), NONE_GONE)
     scan = SqliteScan(index.scan(vectors[2000], index.passing(OURS)), lambda stored: {})
     assert set(list(scan.best(20))[:2]) == {1, 2}
+    assert len(scan.best(20)) == 20
+
+
+@pytest.mark.parametrize("dimensions", [512, 100])
+def test_among_very_many_the_likest_signs_lead_to_the_nearest(dimensions: int) -> None:
+    vectors = clustered(20_000, dimensions, 3)
+    index = filled(vectors, [1 + place % 3 for place in range(20_000)])
+    queries = clustered(20, dimensions, 3) + random_units(20, dimensions, 4) * 0.5
+    missed = 0
+    for query in (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32):
+        exact = vectors @ query
+        for collections in ([1, 2, 3], [1, 3], [2]):  # the last are few enough for all to be compared
+            among = [n for n in range(1, 20_001) if 1 + (n - 1) % 3 in collections]
+            expected = sorted(among, key=lambda n: -exact[n - 1])[:10]
+            found = best(index, vectors, query, 10, Conditions(collections, 0))
+            missed += len(set(expected) - set(found))
+            assert set(found) <= set(among)
+            assert found[:1] == expected[:1]
+    assert missed <= 2  # of 600
+
+
+def test_signs_follow_what_comes_and_what_is_cleared_away() -> None:
+    vectors = random_units(20_000, 64, 6)
+    index = filled(vectors[:18_000])
+    assert best(index, vectors, vectors[17_000], 1) == [17_001]
+    index.put(entries(range(18_001, 20_001)), parts(range(18_001, 20_001), vectors[18_000:], first=18_001), NONE_GONE)
+    assert best(index, vectors, vectors[19_999], 1) == [20_000]
+    index.put(entries([]), parts([], vectors[:0]), np.arange(1, 101, dtype=np.int64))
+    index.compact()
+    assert best(index, vectors, vectors[19_999], 1) == [20_000]
+    assert not set(best(index, vectors, vectors[50], 10)) & set(range(1, 101))
+
+
+def test_a_memory_of_very_many_parts_does_not_hide_the_others() -> None:
+    vectors = random_units(20_000, 64, 5)
+    vectors[:19_000] = vectors[19_000] + vectors[:19_000] * np.float32(0.01)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = Index(64)
+    index.put(entries(range(1, 1002)), parts([1] * 19_000 + list(range(2, 1002)), vectors), NONE_GONE)
+    scan = SqliteScan(index.scan(vectors[19_000], index.passing(OURS)), lambda stored: {})
     assert len(scan.best(20)) == 20
 
 
@@ -341,6 +382,7 @@ async def test_a_copy_holds_nothing_of_what_was_erased(folder: Path) -> None:
 async def test_a_reader_that_began_earlier_still_finds_what_was_changed_since(folder: Path) -> None:
     house, memories = await filled_house(folder, 20)
     query = house.embedder.embed([memories[4].content])[0]
+    loop = asyncio.get_running_loop()
 
     def slow(tx: Reading) -> set[int]:
         tx.last_event()  # the view begins here
@@ -353,7 +395,7 @@ async def test_a_reader_that_began_earlier_still_finds_what_was_changed_since(fo
 
         store = house.store
         assert isinstance(store, SqliteStore)
-        store._writing().submit(work).result()
+        asyncio.run_coroutine_threadsafe(store.write(work), loop).result()
         store._read(lambda other: other.facts(()))  # another reader brings the index up to date
         return set(tx.scan(query, FINGERPRINT, house.ours).best(20))
 

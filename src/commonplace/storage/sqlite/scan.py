@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
-from commonplace.storage.vectors.index import Scanned
+from commonplace.storage.vectors.scanned import Scanned
 
 _OVERSCAN = 4
 """How many more vectors than memories to take: a long memory may hold several of the best. As often as needed."""
+_EXACT = 32
+"""How many of the nearest are compared in full precision. Codes err by a thousandth: further off that is nothing."""
 _SPARE = 8
-"""How many more memories than asked for are compared exactly: codes err a little, by about a thousandth."""
+"""How many more memories than asked for are looked at, for the same reason."""
 
 
 class SqliteScan:
@@ -21,8 +24,8 @@ class SqliteScan:
 
     def best(self, limit: int) -> Mapping[int, float]:
         nearest = self._nearest(limit + _SPARE)
-        exact = self._exact([stored for stored, _ in nearest.values()])
-        # A vector that is not there was written after this view of the file: its code must do.
+        exact = self._exact([stored for stored, _ in islice(nearest.values(), _EXACT)])
+        # A vector may also be missing because it was written after this view of the file: its code must do.
         cosines = {owner: exact.get(stored, cosine) for owner, (stored, cosine) in nearest.items()}
         return dict(sorted(cosines.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 

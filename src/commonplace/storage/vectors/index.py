@@ -1,7 +1,8 @@
 """The derived index in RAM: what filters and vector search need of every memory, in arrays.
 
-Codes are int8 with one scale a vector, scanned exactly. Never a second truth: it is built from the store,
-follows its events, and whatever it suggests is read back from the store.
+Codes are int8 with one scale a vector; all are compared where there are few, and where there are many those whose
+signs are most like the query's. Never a second truth: it is built from the store, follows its events, and whatever it
+suggests is read back from the store.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.storage.vectors.codes import Floats, dots, quantised
+from commonplace.storage.vectors.codes import Floats, quantised
 from commonplace.storage.vectors.columns import Columns
+from commonplace.storage.vectors.scanned import Compared, Scanned, compared, located
+from commonplace.storage.vectors.signs import Signs
 
 NEVER = int(np.iinfo(np.int64).max)
 REACH = 2
@@ -25,12 +28,11 @@ _SPAN = timedelta(hours=1) // timedelta(microseconds=1)
 _LOOKAROUND = 8
 """How far to look for a neighbour: others may have written in between."""
 _BESIDE = np.delete(np.arange(-_LOOKAROUND, _LOOKAROUND + 1), _LOOKAROUND)
-_GATHER_BELOW = 0.5
-"""Below this share of vectors, copying the chosen ones is cheaper than scanning all."""
-
+_SHORTLIST, _SHARE = 4096, 32
+"""So many vectors, or this part of them if that is more, are compared where there are many times as many."""
+_MANY = 4
 _FEW = 8
 _NOWHERE = -1
-_NOT_COMPARED = np.float32(-2.0)
 _WASTE = 4096
 
 
@@ -87,6 +89,7 @@ class Index:
         self.dimensions = dimensions
         self.position = 0
         self._mean_length: float | None = None
+        self._signs = Signs(dimensions)
         self._memories = Columns(
             number=np.empty(0, np.int64),
             collection=np.empty(0, np.int32),
@@ -169,6 +172,7 @@ class Index:
         self._parts["place"][:] = places
         self._parts.keep(np.flatnonzero(places != _NOWHERE))
         self._memories.keep(np.flatnonzero(alive))
+        self._signs = Signs(self.dimensions)
         self._find_parts(0)
 
     def _find_parts(self, start: int) -> None:
@@ -236,20 +240,13 @@ class Index:
         return self._mean_length
 
     def scan(self, vector: Floats, passed: NDArray[np.bool_]) -> Scanned:
-        """Compare one vector with those of all memories let through."""
-        codes, scales, places = (self._parts[name] for name in ("code", "scale", "place"))
+        """One vector beside those of all memories let through."""
+        codes, places = self._parts["code"], self._parts["place"]
         # One more, False, so that the place of a vector that belongs nowhere is never let through.
-        chosen = np.append(passed, False)[places]
-        query, scale = quantised(vector.reshape(1, -1))
-        if np.count_nonzero(chosen) < len(codes) * _GATHER_BELOW:
-            which = np.flatnonzero(chosen)
-            cosines = np.full(len(codes), _NOT_COMPARED, np.float32)
-            cosines[which] = dots(query, codes[which]) * (scales[which] * scale[0])
-        else:
-            cosines = dots(query, codes) * (scales * scale[0])
-            cosines[~chosen] = _NOT_COMPARED
+        beside = compared(codes, self._parts["scale"], vector, np.append(passed, False)[places])
         return Scanned(
-            cosines,
+            beside,
+            self._worth_comparing(beside),
             # Copies of what changes in place, so that the answer stays true when the lock is gone.
             places.copy(),
             self._parts["number"],
@@ -257,6 +254,13 @@ class Index:
             self._memories["first"].copy(),
             self._memories["count"].copy(),
         )
+
+    def _worth_comparing(self, beside: Compared) -> NDArray[np.intp] | None:
+        shortlist = max(_SHORTLIST, len(beside.codes) // _SHARE)
+        if np.count_nonzero(beside.chosen) < _MANY * shortlist:
+            return None
+        self._signs.follow(beside.codes)
+        return self._signs.nearest(beside.query, beside.chosen, shortlist)
 
     def neighbours(self, numbers: Iterable[int], passed: NDArray[np.bool_]) -> dict[int, list[int]]:
         """Those written just before and after by the same author in the same collection."""
@@ -310,64 +314,6 @@ class Index:
         index._parts = index._parts.like(_with_prefix("part_", arrays))
         index.position = position
         return index
-
-
-@dataclass(frozen=True, slots=True)
-class Scanned:
-    """Approximate cosines of every vector at the time of the scan."""
-
-    cosines: Floats
-    _places: NDArray[np.int32]
-    _stored: NDArray[np.int64]
-    _memories: NDArray[np.int64]
-    _first: NDArray[np.int32]
-    _count: NDArray[np.int32]
-
-    def best(self, limit: int) -> list[tuple[int, int, float]]:
-        """The most similar vectors, best first: whose each is, its number in the store, and its cosine."""
-        top = np.arange(len(self.cosines))
-        if len(top) > limit:
-            top = np.argpartition(self.cosines, -limit)[-limit:]
-        top = top[self.cosines[top] > _NOT_COMPARED]
-        top = top[np.argsort(-self.cosines[top], kind="stable")]
-        owners, stored = self._memories[self._places[top]], self._stored[top]
-        return list(zip(owners.tolist(), stored.tolist(), self.cosines[top].tolist(), strict=True))
-
-    def of(self, numbers: Iterable[int]) -> dict[int, float]:
-        """The best cosine of each of these memories that was compared."""
-        wanted = np.fromiter(numbers, np.int64)
-        places, known = located(self._memories, wanted)
-        known[known] = self._count[places[known]] > 0
-        if not known.any():
-            return {}
-        first, count = self._first[places[known]], self._count[places[known]]
-        # The parts of all of them one after the other, then the best of each stretch.
-        starts = np.cumsum(count) - count
-        parts = np.arange(int(count.sum())) + np.repeat(first - starts, count)
-        best = np.maximum.reduceat(self.cosines[parts], starts)
-        compared = best > _NOT_COMPARED
-        return dict(zip(wanted[known][compared].tolist(), best[compared].tolist(), strict=True))
-
-    def whole(self, numbers: Iterable[int]) -> dict[int, float]:
-        """The cosine of the whole text, which is the first part, of each of these memories that has several."""
-        wanted = np.fromiter(numbers, np.int64)
-        places, known = located(self._memories, wanted)
-        wanted, places = wanted[known], places[known]
-        several = self._count[places] > 1
-        cosines = self.cosines[self._first[places[several]]]
-        compared = cosines > _NOT_COMPARED
-        return dict(zip(wanted[several][compared].tolist(), cosines[compared].tolist(), strict=True))
-
-
-def located(column: NDArray[np.int64], numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Where these numbers stand in a sorted column, and which of them stand there at all."""
-    if len(column) and column[-1] - column[0] == len(column) - 1:  # without gaps a number says where it stands
-        places = numbers - column[0]
-        return places, (places >= 0) & (places < len(column))
-    places = np.searchsorted(column, numbers)
-    known = places < len(column)
-    known[known] = column[places[known]] == numbers[known]
-    return places, known
 
 
 def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:

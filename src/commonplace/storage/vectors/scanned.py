@@ -1,0 +1,114 @@
+"""One vector beside those of the index, as they were when it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from commonplace.storage.vectors.codes import Floats, dots, quantised
+
+_COPIED_BELOW = 0.5
+"""Below this share of codes, copying the chosen ones is cheaper than comparing all."""
+_NOT_COMPARED = np.float32(-2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Codes with one that they are compared with. Codes are never changed in place, so this stays true."""
+
+    codes: NDArray[np.int8]
+    scales: Floats
+    query: NDArray[np.int8]
+    scale: Floats
+    chosen: NDArray[np.bool_]
+    """Which of them may be compared at all."""
+
+    def cosines(self, which: NDArray[np.intp]) -> Floats:
+        """Approximate, of the codes at these places; below all others where it may not be compared."""
+        found = dots(self.query, self.codes.take(which, axis=0)) * (self.scales[which] * self.scale)
+        found[~self.chosen[which]] = _NOT_COMPARED
+        return found
+
+    def all_cosines(self) -> tuple[NDArray[np.intp], Floats]:
+        """Of all that may be compared, and where they stand."""
+        which = np.flatnonzero(self.chosen)
+        if len(which) < len(self.codes) * _COPIED_BELOW:
+            return which, self.cosines(which)
+        found = dots(self.query, self.codes) * (self.scales * self.scale)
+        return which, found if len(which) == len(found) else found[which]
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """Approximate cosines with the vectors of memories, at the time of the scan."""
+
+    compared: Compared
+    near: NDArray[np.intp] | None
+    """Where the vectors stand that are worth comparing; None for all."""
+    places: NDArray[np.int32]
+    """By vector: at which place its memory stands."""
+    stored: NDArray[np.int64]
+    """By vector: its number in the store."""
+    memories: NDArray[np.int64]
+    """By place: the number of the memory, where its vectors begin, and how many there are."""
+    first: NDArray[np.int32]
+    count: NDArray[np.int32]
+
+    def best(self, limit: int) -> list[tuple[int, int, float]]:
+        """The most similar vectors, best first: whose each is, its number in the store, and its cosine."""
+        if self.near is None or limit > len(self.near):
+            which, cosines = self.compared.all_cosines()
+        else:
+            which, cosines = self.near, self.compared.cosines(self.near)
+        if len(which) > limit:
+            top = np.argpartition(cosines, -limit)[-limit:]
+            which, cosines = which[top], cosines[top]
+        order = np.argsort(-cosines, kind="stable")
+        which, cosines = which[order], cosines[order]
+        owners, stored = self.memories[self.places[which]], self.stored[which]
+        return list(zip(owners.tolist(), stored.tolist(), cosines.tolist(), strict=True))
+
+    def of(self, numbers: Iterable[int]) -> dict[int, float]:
+        """The best cosine of each of these memories that may be compared."""
+        wanted = np.fromiter(numbers, np.int64)
+        places, known = located(self.memories, wanted)
+        known[known] = self.count[places[known]] > 0
+        if not known.any():
+            return {}
+        first, count = self.first[places[known]], self.count[places[known]]
+        # The parts of all of them one after the other, then the best of each stretch.
+        starts = np.cumsum(count) - count
+        parts = np.arange(int(count.sum())) + np.repeat(first - starts, count)
+        return _sayable(wanted[known], np.maximum.reduceat(self.compared.cosines(parts), starts))
+
+    def whole(self, numbers: Iterable[int]) -> dict[int, float]:
+        """The cosine of the whole text, which is the first part, of each of these memories that has several."""
+        wanted = np.fromiter(numbers, np.int64)
+        places, known = located(self.memories, wanted)
+        wanted, places = wanted[known], places[known]
+        several = self.count[places] > 1
+        return _sayable(wanted[several], self.compared.cosines(self.first[places[several]].astype(np.intp)))
+
+
+def _sayable(numbers: NDArray[np.int64], cosines: Floats) -> dict[int, float]:
+    compared = cosines > _NOT_COMPARED
+    return dict(zip(numbers[compared].tolist(), cosines[compared].tolist(), strict=True))
+
+
+def compared(codes: NDArray[np.int8], scales: Floats, vector: Floats, chosen: NDArray[np.bool_]) -> Compared:
+    query, scale = quantised(vector.reshape(1, -1))
+    return Compared(codes, scales, query, scale, chosen)
+
+
+def located(column: NDArray[np.int64], numbers: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Where these numbers stand in a sorted column, and which of them stand there at all."""
+    if len(column) and column[-1] - column[0] == len(column) - 1:  # without gaps a number says where it stands
+        places = numbers - column[0]
+        return places, (places >= 0) & (places < len(column))
+    places = np.searchsorted(column, numbers)
+    known = places < len(column)
+    known[known] = column[places[known]] == numbers[known]
+    return places, known
