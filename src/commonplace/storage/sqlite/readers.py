@@ -1,17 +1,13 @@
-"""A few threads that read, each job handed straight back to the loop that waits for it.
-
-The standard pool keeps so many books on a job (a second future, its condition, its callbacks) that handing a read over
-and back took as long as a short read itself.
-"""
+"""A few threads that read, each job handed straight back to the loop that waits for it."""
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
+
+from commonplace.storage.sqlite.outcome import Outcome
 
 T = TypeVar("T")
 
@@ -20,8 +16,7 @@ class Job(NamedTuple):
     """Something to do, and where its outcome is awaited."""
 
     work: Callable[[], Any]
-    outcome: asyncio.Future[Any]
-    loop: asyncio.AbstractEventLoop
+    outcome: Outcome
 
 
 class Readers:
@@ -35,11 +30,11 @@ class Readers:
         self._door = threading.Lock()
 
     async def run(self, work: Callable[[], T]) -> T:
-        loop = asyncio.get_running_loop()
-        outcome: asyncio.Future[T] = loop.create_future()
+        outcome = Outcome()
         self._start_if_all_are_busy()
-        self._jobs.put(Job(work, outcome, loop))
-        return await outcome
+        self._jobs.put(Job(work, outcome))
+        result: T = await outcome
+        return result
 
     def stop(self) -> None:
         """Finish what was begun, then end."""
@@ -62,18 +57,12 @@ class Readers:
             del job  # what it holds must not live until the next one comes
 
     def _answer(self, job: Job) -> None:
-        settle: Callable[[Any], None] = job.outcome.set_result
+        settle: Callable[[Any], None] = job.outcome.give
         value = None
         try:
-            value = None if job.outcome.cancelled() else job.work()
+            value = job.work() if job.outcome.wanted else None
         except BaseException as error:  # whatever it is, it is the caller's: this thread goes on for the others
-            settle, value = job.outcome.set_exception, error
+            settle, value = job.outcome.refuse, error
         with self._door:
             self._unfinished -= 1
-        with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-            job.loop.call_soon_threadsafe(_settle, job.outcome, settle, value)
-
-
-def _settle(outcome: asyncio.Future[Any], settle: Callable[[Any], None], value: Any) -> None:
-    if not outcome.done():  # it may have been cancelled meanwhile
         settle(value)

@@ -89,7 +89,7 @@ class SqliteStore:
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
         try:
-            result: T = await asyncio.wrap_future(self._writing().submit(work))
+            result: T = await self._writing().submit(work)
         except StoreFailed as failure:
             self.trouble = failure.message
             raise
@@ -103,19 +103,19 @@ class SqliteStore:
     async def vacuum(self) -> None:
         """Rewrite the file without what was deleted, and drop the copies derived from it."""
         self._following().discard_copies()
-        await asyncio.wrap_future(self._writing().submit_apart(_vacuum))
+        await self._writing().submit_apart(_vacuum)
 
     async def reindex(self) -> None:
         """Build anew everything that is derived from the rows: full text, letters, names, the index of vectors."""
         self._following().discard_copies()
-        await asyncio.wrap_future(self._writing().submit_apart(_reindex))
+        await self._writing().submit_apart(_reindex)
         with self._follower_lock:
             self._follower = None
 
     async def settle(self) -> None:
         """Let go of what was deleted, and write the copies that make the next start fast where enough has changed."""
         if self._writer is not None:
-            await asyncio.wrap_future(self._writer.submit_apart(self._writer.empty_log))
+            await self._writer.submit_apart(self._writer.empty_log)
             await self._readers.run(partial(self._save_index, None))
 
     async def close(self) -> None:

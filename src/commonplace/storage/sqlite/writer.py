@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import apsw
 
 from commonplace.domain.errors import StoreFailed, StoreGone
 from commonplace.storage.sqlite.connection import PATIENCE_MS, naming_the_cause, translated
+from commonplace.storage.sqlite.outcome import Outcome
 from commonplace.storage.sqlite.writing import SqliteTransaction
 
 _LARGEST_GROUP = 256
@@ -29,7 +29,7 @@ class Job:
 
     work: Work | None = None
     apart: Apart | None = None
-    outcome: Future[Any] = field(default_factory=Future)
+    outcome: Outcome = field(default_factory=Outcome)
 
 
 class Writer:
@@ -51,10 +51,10 @@ class Writer:
         """Jobs that no group has taken up yet."""
         return self._jobs.qsize()
 
-    def submit(self, work: Work) -> Future[Any]:
+    def submit(self, work: Work) -> Outcome:
         return self._queued(Job(work=work))
 
-    def submit_apart(self, work: Apart) -> Future[Any]:
+    def submit_apart(self, work: Apart) -> Outcome:
         """For what cannot run inside a transaction."""
         return self._queued(Job(apart=work))
 
@@ -72,7 +72,7 @@ class Writer:
             connection.set_busy_timeout(PATIENCE_MS)
         self._transaction.erased = bool(busy)
 
-    def _queued(self, job: Job) -> Future[Any]:
+    def _queued(self, job: Job) -> Outcome:
         with self._door:
             if self._closed:
                 raise StoreFailed(str(self._path), "it was closed")
@@ -91,8 +91,8 @@ class Writer:
         ending = False
         while not ending:
             group, ending = self._next_group()
-            # From here on a job cannot be cancelled; one that was before is left out.
-            started = [job for job in group if job.outcome.set_running_or_notify_cancel()]
+            # From here on a job is done whether or not someone waits for it; one given up before is left out.
+            started = [job for job in group if job.outcome.wanted]
             self._write([job for job in started if job.work])
             for job in started:
                 if job.apart:
@@ -121,7 +121,7 @@ class Writer:
         except BaseException:
             return False
         for job, result in zip(group, results, strict=True):
-            job.outcome.set_result(result)
+            job.outcome.give(result)
         return True
 
     def _settle(self, job: Job, act: Callable[..., Any], argument: Any) -> None:
@@ -129,11 +129,11 @@ class Writer:
             with naming_the_cause(self._connection):
                 result = act(argument)
         except (apsw.Error, OSError) as error:
-            job.outcome.set_exception(translated(error, self._path))
+            job.outcome.refuse(translated(error, self._path))
         except BaseException as error:  # whatever it is, it is the caller's: this thread goes on for the others
-            job.outcome.set_exception(error)
+            job.outcome.refuse(error)
         else:
-            job.outcome.set_result(result[0] if job.work else result)
+            job.outcome.give(result[0] if job.work else result)
 
     def _check_place(self) -> None:
         """A file that was removed or replaced can still be written to, but nobody would ever find it again."""
