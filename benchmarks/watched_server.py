@@ -66,7 +66,7 @@ def watch_all() -> None:
     watch_statements(SqliteTransaction, {"add_words": "full text"})
     watch("vectors", SqliteReading, "scan")
     watch("vectors", SqliteScan, "best", "of", "whole")
-    watch("vectors", SqliteTransaction, "put_vectors")
+    watch("vectors", SqliteTransaction, "_add_vectors")
     # Named, so that the rest can be told apart.
     watch("keywords", tools, "extracted_tags", "extracted_keywords")
     watch("neighbours", SqliteReading, "neighbours")

@@ -83,41 +83,21 @@ class Memories:
         place = None if draft.home is None else lodging(tx, actor, _place(tx, draft.home), now)
         home = place.number if place else tx.home(actor.user)
         require_writable(tx, actor, home, now)
-        memory = self._drafted(actor, draft, home, at or now)
+        memory = _drafted(actor, draft, home, at or now)
         if place:
             memory = replace(memory, collection=place.id, domain=place.domain)
-        memory = replace(memory, id=identifier or memory.id, revised_at=revised_at or memory.revised_at)
+        if identifier or revised_at:
+            memory = replace(memory, id=identifier or memory.id, revised_at=revised_at or memory.revised_at)
         memory = replace(memory, number=tx.add(memory, prints))
         if memory.ephemeral is None:
             memory = _sealed(tx, memory, now)
         for kind, target in draft.links:
             tx.links.add(Link(memory.id, target, kind, 1.0, now))
-        _tie(tx, memory, ties or {}, now)
+        if ties:
+            _tie(tx, memory, ties, now)
         detail: dict[str, object] = {} if ties is None else {TIED: True}
         tx.record(_happening(EventKind.REMEMBERED, memory, actor.author, now, detail))
         return memory
-
-    def _drafted(self, actor: Actor, draft: Draft, home: int, now: datetime) -> Memory:
-        return Memory(
-            number=0,
-            id=MemoryId(uuid7(now, secrets.token_bytes(RANDOM_BYTES))),
-            content=draft.content,
-            content_type=draft.content_type,
-            tags=draft.tags,
-            keywords=draft.keywords,
-            category=draft.category,
-            importance=draft.importance,
-            metadata=draft.metadata,
-            collection=CollectionId(""),
-            home=home,
-            domain="user",
-            author=actor.author,
-            created_at=now,
-            version=1,
-            reviser=actor.author,
-            revised_at=now,
-            ephemeral=Ephemeral(draft.ttl, now + draft.ttl) if draft.ttl else None,
-        )
 
     async def get(self, actor: Actor, reference: Reference) -> Memory:
         """One memory, or NotFound, which also stands for one the caller may not see."""
@@ -163,10 +143,7 @@ class Memories:
         return await self._store.read(work)
 
     async def latest(self, actor: Actor, limit: int, *, own: bool = False) -> Sequence[Memory]:
-        """Those stored last, or those of them that are the actor's own words: by none of the keys it has shared.
-
-        At once, even where nothing is loaded yet.
-        """
+        """Those stored last, at once; or those of them that the actor itself wrote, by no key it has shared."""
         now, by = self._clock.now(), actor.user if own else None
         return await self._store.read(lambda tx: tx.latest(readable(tx, actor, now), limit, by))
 
@@ -333,6 +310,29 @@ def _place(tx: Reading, collection: CollectionId) -> Collection:
     if found is None:
         raise NotFound("collection", collection)
     return found
+
+
+def _drafted(actor: Actor, draft: Draft, home: int, now: datetime) -> Memory:
+    return Memory(
+        number=0,
+        id=MemoryId(uuid7(now, secrets.token_bytes(RANDOM_BYTES))),
+        content=draft.content,
+        content_type=draft.content_type,
+        tags=draft.tags,
+        keywords=draft.keywords,
+        category=draft.category,
+        importance=draft.importance,
+        metadata=draft.metadata,
+        collection=CollectionId(""),
+        home=home,
+        domain="user",
+        author=actor.author,
+        created_at=now,
+        version=1,
+        reviser=actor.author,
+        revised_at=now,
+        ephemeral=Ephemeral(draft.ttl, now + draft.ttl) if draft.ttl else None,
+    )
 
 
 def _tie(tx: Transaction, memory: Memory, ties: Found, now: datetime) -> None:

@@ -36,6 +36,7 @@ ACTOR = "commonplace.actor"
 _LIST_TTL_MS = 60_000
 _READING = (Act.READS, Act.OVERSEES, Act.TELLS)
 _PROCESS_SESSION = secrets.token_hex(8)
+_json = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class DialectServer:
@@ -307,7 +308,3 @@ def _refused(body: Mapping[str, Any] | Prose) -> types.CallToolResult:
         return types.CallToolResult(content=[types.TextContent(type="text", text=body)], is_error=True)
     text = types.TextContent(type="text", text=_json(body))
     return types.CallToolResult(content=[text], structured_content=dict(body), is_error=True)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -33,8 +33,8 @@ def maybe_moment(value: int | None) -> datetime | None:
     return None if value is None else moment(value)
 
 
-def as_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""Of a value that goes into a row: one encoder for all, because making one takes longer than using it."""
 
 
 def numbers_json(numbers: Iterable[int]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -108,8 +107,9 @@ class SqliteTransaction(WritingParts, SqliteReading):
         )
         self._put_tags(number, memory.tags)
         self._do("add_words", number=number, terms=" ".join(prints.terms))
-        self.put_vectors(number, self._comparable(prints), memory.created_at)
-        self.set_end(number, memory.ephemeral)
+        self._add_vectors(number, prints, memory.created_at)
+        if memory.ephemeral:
+            self.set_end(number, memory.ephemeral)
         return number
 
     def revise(self, memory: Memory, change: Change, by: Author, at: datetime, prints: Prints | None) -> None:
@@ -135,11 +135,12 @@ class SqliteTransaction(WritingParts, SqliteReading):
         if prints is not None:
             self._do("clear_words", number=memory.number)
             self._do("add_words", number=memory.number, terms=" ".join(prints.terms))
-            self.put_vectors(memory.number, self._comparable(prints), at)
+            self._clear_vectors(memory.number)
+            self._add_vectors(memory.number, prints, at)
 
     def _put_tags(self, number: int, tags: Sequence[str]) -> None:
-        for position, tag in enumerate(tags):
-            self._do("add_tag", memory=number, position=position, tag=tag)
+        if tags:
+            self._do("add_tags", memory=number, tags=rows.as_json(tags))
 
     def set_end(self, number: int, ephemeral: Ephemeral | None) -> None:
         if ephemeral is None:
@@ -160,26 +161,29 @@ class SqliteTransaction(WritingParts, SqliteReading):
             self._do("erase_block", number=block.index, erased_at=rows.micros(at), seal=seal)
 
     def put_vectors(self, number: int, prints: Prints, at: datetime) -> None:
+        self._clear_vectors(number)
+        if prints.vectors is not None:
+            self._embedder(prints.fingerprint, prints.vectors.shape[1])  # refuses those that do not fit the others
+        self._add_vectors(number, prints, at)
+
+    def _clear_vectors(self, number: int) -> None:
+        self._do("clear_vectors", memory=number)
+        self._do("clear_unembedded", memory=number)
+
+    def _add_vectors(self, number: int, prints: Prints, at: datetime) -> None:
+        """Without those that do not fit the others, and saying why: a text is kept whatever the embedder does."""
         from commonplace.storage.sqlite.following import packed
 
-        self._do("clear_vectors", memory=number)
-        if prints.vectors is not None:
-            embedder = self._embedder(prints.fingerprint, prints.vectors.shape[1])
-            for part, vector in enumerate(prints.vectors):
-                self._do("add_vector", memory=number, embedder=embedder, part=part, vector=packed(vector))
-        if prints.unembedded:
-            self._do("mark_unembedded", memory=number, since=rows.micros(at), reason=prints.unembedded)
-        else:
-            self._do("clear_unembedded", memory=number)
-
-    def _comparable(self, prints: Prints) -> Prints:
-        """The prints, without vectors that do not fit the others: a text is kept whatever the embedder does."""
+        missing = prints.unembedded
         try:
             if prints.vectors is not None:
-                self._embedder(prints.fingerprint, prints.vectors.shape[1])
+                embedder = self._embedder(prints.fingerprint, prints.vectors.shape[1])
+                for part, vector in enumerate(prints.vectors):
+                    self._do("add_vector", memory=number, embedder=embedder, part=part, vector=packed(vector))
         except EmbeddingFailed as failure:
-            return replace(prints, vectors=None, unembedded=failure.message)
-        return prints
+            missing = failure.message
+        if missing:
+            self._do("mark_unembedded", memory=number, since=rows.micros(at), reason=missing)
 
     def _embedder(self, fingerprint: str, dimensions: int) -> int:
         row = self._one("embedder", fingerprint=fingerprint)
