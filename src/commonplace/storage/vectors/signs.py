@@ -35,8 +35,9 @@ class Signs:
     def nearest(self, query: NDArray[np.int8], among: NDArray[np.bool_], wanted: int) -> NDArray[np.intp]:
         """The places of about so many codes whose signs are most like the query's; all that are as like as the last."""
         differing = np.zeros(self._size, np.uint16)
+        unlike = np.empty(self._size, np.uint64)  # used again for every word: fresh memory costs more than counting
         for words, word in zip(self._words[:, : self._size], _words(query)[0], strict=True):
-            differing += np.bitwise_count(words ^ word)
+            differing += np.bitwise_count(np.bitwise_xor(words, word, out=unlike))
         differing[~among] = np.iinfo(np.uint16).max
         enough = np.searchsorted(np.cumsum(np.bincount(differing)), wanted)
         return np.flatnonzero(differing <= enough)
