@@ -46,6 +46,7 @@ def assoc(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(program: str, options: argparse.Namespace) -> int:
+    _occupy_the_first_descriptors()
     try:
         return int(options.run(options) or 0)
     except CommonplaceError as error:
@@ -54,6 +55,15 @@ def _run(program: str, options: argparse.Namespace) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
+
+
+def _occupy_the_first_descriptors() -> None:
+    """Where one was closed by whoever started us, the next file that is opened would be taken for stdin or stdout."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest that is free
 
 
 def calm_numpy() -> None:

@@ -12,7 +12,7 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from threading import Thread
 
 import anyio
@@ -25,37 +25,56 @@ _PARTING = 5.0
 @contextlib.asynccontextmanager
 async def standard() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """stdin and stdout. Meanwhile whatever reads the former finds nothing, whatever prints lands on stderr."""
-    with _diverted(0, os.devnull) as stdin, _diverted(1, None) as stdout:
-        async with _writer(stdout) as writer:
-            yield await _reader(stdin), writer
+    with _diverted(0, _nothing) as stdin, _diverted(1, _stderr) as stdout:
+        async with _reader(stdin) as reader, _writer(stdout) as writer:
+            yield reader, writer
 
 
 @contextlib.contextmanager
-def _diverted(descriptor: int, elsewhere: str | None) -> Iterator[int]:
-    """A private copy of the descriptor, which itself leads elsewhere: to a file, or to stderr."""
+def _diverted(descriptor: int, elsewhere: Callable[[], int]) -> Iterator[int]:
+    """A private copy of the descriptor, which itself leads elsewhere."""
     private = os.dup(descriptor)
-    blocking = os.get_blocking(private)
-    away = os.open(elsewhere, os.O_RDONLY) if elsewhere else os.dup(2)
+    blocks = sys.platform == "win32" or os.get_blocking(private)
+    away = elsewhere()
     os.dup2(away, descriptor)
     os.close(away)
     try:
         yield private
     finally:
-        # The other holders of the same pipe see whether it blocks. It stays open: a thread may still wait for it.
-        os.set_blocking(private, blocking)
-        os.dup2(private, descriptor)
+        if sys.platform != "win32":
+            os.set_blocking(private, blocks)  # the other holders of the same pipe would notice
+        os.dup2(private, descriptor)  # the copy stays open: a thread may still wait for it
 
 
-async def _reader(descriptor: int) -> asyncio.StreamReader:
+def _nothing() -> int:
+    return os.open(os.devnull, os.O_RDWR)
+
+
+def _stderr() -> int:
+    try:
+        return os.dup(2)
+    except OSError:  # it is closed
+        return _nothing()
+
+
+@contextlib.asynccontextmanager
+async def _reader(descriptor: int) -> AsyncIterator[asyncio.StreamReader]:
     if not _waitable(descriptor):
         near, far = socket.socketpair()
         # A daemon: the process ends without waiting for it, whatever it waits for.
         Thread(target=_fill, args=(descriptor, far), daemon=True).start()
-        return (await asyncio.open_connection(sock=near))[0]
+        reader, unwritten = await asyncio.open_connection(sock=near)
+        async with _closing(unwritten):  # kept until then: a writer that nobody holds takes the reader along
+            yield reader
+        return
     reader = asyncio.StreamReader()
     pipe = os.fdopen(os.dup(descriptor), "rb", buffering=0)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
-    return reader
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+    try:
+        yield reader
+    finally:
+        transport.close()
 
 
 @contextlib.asynccontextmanager

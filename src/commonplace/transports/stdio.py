@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
+from contextlib import suppress
 from typing import Any, Self
 
 import anyio
@@ -17,13 +18,18 @@ from commonplace.transports.mcp import DialectServer
 from commonplace.transports.pipes import standard
 
 _CHUNK = 65536
+_PATIENCE = 5.0
+"""Seconds in which what was asked before the end is still answered."""
+_ENDLESS = ("subscriptions/listen",)
+"""What is answered when the client leaves, and not before."""
 
 
 async def serve(dialect: DialectServer) -> None:
     """Until the client closes its end."""
     async with standard() as (reader, writer):
-        outgoing = _Outgoing(writer)
-        incoming: Any = _Incoming(reader, outgoing)
+        unanswered = _Unanswered()
+        outgoing = _Outgoing(writer, unanswered)
+        incoming: Any = _Incoming(reader, outgoing, unanswered)
         await serve_dual_era_loop(dialect.server, incoming, outgoing, lifespan_state={}, init_options=dialect.options)
 
 
@@ -40,13 +46,48 @@ class _Ended:
         return None
 
 
+class _Unanswered:
+    """The requests that still wait for their answer."""
+
+    def __init__(self) -> None:
+        self._identifiers: set[types.RequestId] = set()
+        self._none_left = asyncio.Event()
+
+    def asked(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCRequest) and message.method not in _ENDLESS:
+            self._identifiers.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._settle((message.params or {}).get("requestId"))
+
+    def answered(self, message: types.JSONRPCMessage) -> None:
+        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+            self._settle(message.id)
+
+    def _settle(self, identifier: Any) -> None:
+        if isinstance(identifier, int | str):
+            self._identifiers.discard(identifier)
+        if not self._identifiers:
+            self._none_left.set()
+
+    async def wait(self) -> None:
+        """Until all have been answered, but not for ever."""
+        if self._identifiers:
+            self._none_left.clear()
+            with anyio.move_on_after(_PATIENCE):
+                await self._none_left.wait()
+
+
 class _Outgoing(_Ended):
     """What the SDK sends, a line each."""
 
-    def __init__(self, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, writer: asyncio.StreamWriter, unanswered: _Unanswered) -> None:
         self._writer = writer
+        self._unanswered = unanswered
 
     async def send(self, item: SessionMessage) -> None:
+        self._unanswered.answered(item.message)
+        if self._writer.is_closing():
+            raise anyio.BrokenResourceError
         self._writer.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
         try:
             await self._writer.drain()
@@ -55,11 +96,16 @@ class _Outgoing(_Ended):
 
 
 class _Incoming(_Ended):
-    """What the client sends. What is no message is answered here: the SDK drops it, its sender would wait for ever."""
+    """What the client sends. What is no message is answered here: the SDK drops it, its sender would wait for ever.
 
-    def __init__(self, reader: asyncio.StreamReader, outgoing: _Outgoing) -> None:
+    It ends when everything has been answered: at its end the SDK gives up whatever it is still working on, and who
+    pipes requests into the program wants the answers.
+    """
+
+    def __init__(self, reader: asyncio.StreamReader, outgoing: _Outgoing, unanswered: _Unanswered) -> None:
         self._reader = reader
         self._outgoing = outgoing
+        self._unanswered = unanswered
         self._begun: list[bytes] = []
         self._lines: deque[str] = deque()
 
@@ -74,8 +120,10 @@ class _Incoming(_Ended):
                 message = types.jsonrpc_message_adapter.validate_json(self._lines.popleft(), by_name=False)
             except ValidationError as problem:
                 if complaint := _complaint(problem):
-                    await self._outgoing.send(SessionMessage(complaint))
+                    with suppress(anyio.BrokenResourceError):  # nobody reads it
+                        await self._outgoing.send(SessionMessage(complaint))
             else:
+                self._unanswered.asked(message)
                 return SessionMessage(message)
 
     async def receive(self) -> SessionMessage:
@@ -87,6 +135,7 @@ class _Incoming(_Ended):
     async def _read(self) -> None:
         chunk = await self._reader.read(_CHUNK)
         if not chunk and not any(self._begun):
+            await self._unanswered.wait()
             raise StopAsyncIteration
         *ended, rest = (chunk or b"\n").split(b"\n")  # the end of the input ends its last line
         for line in ended:
