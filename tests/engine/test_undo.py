@@ -466,3 +466,34 @@ async def test_a_tie_made_by_hand_is_taken_back(house: House) -> None:
     await engine.links.connect(sam, Reference(one.id), Reference(other.id))
     assert await house.taken_back() == ["tie removed"]
     assert not await engine.links.of(sam, Reference(one.id))
+
+
+async def _labels(house: House, memory: Reference) -> list[str]:
+    return [label.name for label in (await house.person.engine.labels.of(house.person.actor, memory)).labels]
+
+
+async def test_labels_put_on_are_taken_off_and_those_taken_off_put_back(house: House) -> None:
+    engine, sam, tom = house.sam.engine, house.sam.actor, house.tom.actor
+    kept = Reference((await engine.memories.remember(tom, Draft("kept"))).id)
+    old, new = await engine.labels.create(tom, "old"), await engine.labels.create(tom, "new")
+    await engine.labels.attach(tom, kept, old.id)
+    await engine.labels.detach(sam, kept, old.id)
+    await engine.labels.attach(sam, kept, new.id)
+    assert await house.taken_back() == ["label removed", "label put back"]
+    assert await _labels(house, kept) == ["old"]
+    assert await house.taken_back() == []
+
+
+async def test_a_label_that_is_gone_and_further_categories_are_left_and_named(house: House) -> None:
+    engine, sam, tom = house.sam.engine, house.sam.actor, house.tom.actor
+    kept = Reference((await engine.memories.remember(tom, Draft("kept", category="work"))).id)
+    gone = await engine.labels.create(tom, "gone")
+    await engine.labels.attach(tom, kept, gone.id)
+    await engine.labels.detach(sam, kept, gone.id)
+    await engine.labels.delete(tom, gone.id)
+    await engine.categories.attach(sam, kept, (await engine.categories.create(tom, "garden")).id)
+    left = (await house.take_back()).left
+    assert [step.reason for step in left] == [
+        "categories beside the first are not put back",
+        "the label is gone, or is another's",
+    ]

@@ -54,6 +54,8 @@ class Remedy(StrEnum):
     END_PUT_BACK = "end put back"
     MOVED_BACK = "moved back"
     UNTIED = "tie removed"
+    UNLABELLED = "label removed"
+    LABELLED = "label put back"
     LEFT = "left alone"
 
 

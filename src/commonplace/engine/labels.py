@@ -18,6 +18,9 @@ from commonplace.engine.access import readable
 from commonplace.engine.memories import Memories, Reference
 from commonplace.ports import Clock, Reading, Store, Transaction
 
+LABEL, ATTACHED = "label", "attached"
+"""In the event of a memory that was given a label or lost one."""
+
 
 @dataclass(frozen=True, slots=True)
 class LabelUse:
@@ -115,9 +118,7 @@ class Labels:
             now = self._clock.now()
             memory = self._memories.changing_in(tx, actor, reference)
             found = _own(tx, actor, label)
-            changed = tx.labels.attach(found.id, memory.number, now)
-            if changed:
-                tx.record(_happening(actor, memory, found, now, attached=True))
+            changed = put_in(tx, actor, memory, found, now, attached=True)
             return Labelled(memory, tx.labels.on(memory.number, actor.user), changed)
 
         return await self._store.write(work)
@@ -130,9 +131,7 @@ class Labels:
             now = self._clock.now()
             memory = self._memories.changing_in(tx, actor, reference)
             found = _own(tx, actor, label)
-            changed = tx.labels.detach(found.id, memory.number)
-            if changed:
-                tx.record(_happening(actor, memory, found, now, attached=False))
+            changed = put_in(tx, actor, memory, found, now, attached=False)
             return Labelled(memory, tx.labels.on(memory.number, actor.user), changed)
 
         return await self._store.write(work)
@@ -166,6 +165,11 @@ def _check_free(tx: Reading, actor: Actor, name: str) -> None:
         raise AlreadyExists("label", name)
 
 
-def _happening(actor: Actor, memory: Memory, label: Label, now: datetime, *, attached: bool) -> Happening:
-    detail = {"label": label.id, "attached": attached}
-    return Happening(EventKind.LABELLED, now, actor.author, memory.id, memory.number, memory.home, detail)
+def put_in(tx: Transaction, actor: Actor, memory: Memory, label: Label, now: datetime, *, attached: bool) -> bool:
+    """Put a label on a memory or take it off, as part of a larger change; whether anything was to be done."""
+    put = tx.labels.attach(label.id, memory.number, now) if attached else tx.labels.detach(label.id, memory.number)
+    if put:
+        detail = {LABEL: label.id, ATTACHED: attached}
+        where = (memory.id, memory.number, memory.home)
+        tx.record(Happening(EventKind.LABELLED, now, actor.author, *where, detail))
+    return put

@@ -1,4 +1,4 @@
-"""Taking back what a session did, as a whole: its texts, its paths, its ends, the newest first."""
+"""Taking back what a session did, as a whole: its texts, paths, ends, ties and labels, the newest first."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from commonplace.engine import trees
 from commonplace.engine.access import changeable, readable
 from commonplace.engine.collections import Collections
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.labels import ATTACHED, LABEL, put_in
 from commonplace.engine.memories import Memories, Reference
 from commonplace.engine.paths import Paths
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
@@ -140,10 +141,12 @@ class _Walk:
             yield from self._end_undone(event, memory)
         elif event.kind in (EventKind.LINKED, EventKind.UNLINKED):
             yield from self._tie_undone(event, memory)
+        elif event.kind is EventKind.LABELLED:
+            yield from self._label_undone(event, memory)
         elif event.kind in _CONTENT and memory.number not in self._settled:
             yield from self._text_undone(event, memory)
 
-    # Places and ties
+    # Places, ties and labels
 
     def _move_undone(self, event: Event, memory: Memory | None) -> Iterator[Undoing]:
         before, after = event.detail.get("from"), event.detail.get("to")
@@ -165,6 +168,18 @@ class _Walk:
             yield _left(memory, "a tie that was removed is not made again")
         elif other and self._tx.links.remove(memory.id, other, LinkKind.MANUAL):
             yield _done(Remedy.UNTIED, memory)
+
+    def _label_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
+        """Labels are their user's alone; which further categories a memory had, its events do not tell."""
+        identifier, attached = event.detail.get(LABEL), bool(event.detail.get(ATTACHED))
+        if identifier is None:
+            yield _left(memory, "categories beside the first are not put back")
+            return
+        label = None if self._actor.limited_to is not None else self._tx.labels.get(self._actor.user, identifier)
+        if label is None:
+            yield _left(memory, "the label is gone, or is another's")
+        elif put_in(self._tx, self._actor, memory, label, self._now, attached=not attached):
+            yield _done(Remedy.UNLABELLED if attached else Remedy.LABELLED, memory)
 
     # Texts
 
