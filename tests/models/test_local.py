@@ -56,11 +56,11 @@ class Text:
 
 @pytest.fixture
 def packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Text, "known", [{"model": "named"}], raising=False)
+    text = type("TextEmbedding", (Text,), {"known": [{"model": "named"}]})
     description = SimpleNamespace(ModelSource=lambda hf: hf, PoolingType=Pooling)
     for name, holds in {
         "sentence_transformers": SimpleNamespace(SentenceTransformer=Transformer),
-        "fastembed": SimpleNamespace(TextEmbedding=Text),
+        "fastembed": SimpleNamespace(TextEmbedding=text),
         "fastembed.common": SimpleNamespace(),
         "fastembed.common.model_description": description,
     }.items():
@@ -90,7 +90,7 @@ def test_vectors_are_of_unit_length_whatever_the_text(kind: type[SentenceTransfo
 def test_a_folder_is_registered_once_with_what_its_files_say(folder: Path) -> None:
     for _ in range(2):
         FastEmbed(str(folder)).embed(["one"])
-    _, entry = Text.known
+    _, entry = sys.modules["fastembed"].TextEmbedding.known
     assert (entry["model_file"], entry["pooling"]) == ("model.onnx", Pooling.CLS)
 
 
