@@ -144,9 +144,9 @@ class _Incoming(_Ended):
         self._begun.append(rest)
 
 
-def _complaint(problem: Exception) -> types.JSONRPCError | None:
+def _complaint(problem: ValidationError) -> types.JSONRPCError | None:
     """The answer to a line that is no message; None for a blank one."""
-    found = problem.errors(include_url=False) if isinstance(problem, ValidationError) else []
+    found = problem.errors(include_url=False)
     line = next((one["input"] for one in found if one["type"] == "json_invalid"), None)
     if isinstance(line, str) and not line.strip():
         return None

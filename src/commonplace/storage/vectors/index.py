@@ -260,7 +260,8 @@ class Index:
         if np.count_nonzero(beside.chosen) < _MANY * shortlist:
             return None
         self._signs.follow(beside.codes)
-        return self._signs.nearest(beside.query, beside.chosen, shortlist)
+        near = self._signs.nearest(beside.query, beside.chosen, shortlist)
+        return None if len(near) > len(beside.codes) // 2 else near  # so many that are alike are not worth copying
 
     def neighbours(self, numbers: Iterable[int], passed: NDArray[np.bool_]) -> dict[int, list[int]]:
         """Those written just before and after by the same author in the same collection."""
