@@ -80,7 +80,7 @@ class StoreAgainstModel(RuleBasedStateMachine):
         return {i: m for i, m in self.known.items() if m.ends_at is None or m.ends_at > now}
 
     def chosen(self, choice: int) -> tuple[MemoryId, Known]:
-        alive = sorted(self.alive.items())
+        alive = list(self.alive.items())  # in the order they came: by their ids, a choice would mean another each time
         return alive[choice % len(alive)]
 
     # What is done
@@ -173,7 +173,7 @@ class StoreAgainstModel(RuleBasedStateMachine):
     @precondition(lambda self: self.gone)
     @rule(choice=CHOICE)
     def what_is_gone_is_not_found(self, choice: int) -> None:
-        identifier, content = sorted(self.gone.items())[choice % len(self.gone)]
+        identifier, content = list(self.gone.items())[choice % len(self.gone)]
         found = self.run(self.engine.recall.recall, self.owner, Question(content, limit=1000))
         assert {hit.memory.id for hit in found.hits} <= self.alive.keys()
         with pytest.raises(NotFound):
