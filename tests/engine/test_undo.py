@@ -7,10 +7,12 @@ from datetime import timedelta
 import pytest
 
 from commonplace.domain.access import Actor, Right
+from commonplace.domain.annotation import AnnotationType
 from commonplace.domain.collection import Kind
 from commonplace.domain.errors import NotFound
 from commonplace.domain.event import EventKind
 from commonplace.domain.history import Remedy, Undone
+from commonplace.domain.link import LinkKind
 from commonplace.domain.memory import Change, Draft
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
@@ -469,7 +471,7 @@ async def test_a_tie_made_by_hand_is_taken_back(house: House) -> None:
 
 
 async def _labels(house: House, memory: Reference) -> list[str]:
-    return [label.name for label in (await house.person.engine.labels.of(house.person.actor, memory)).labels]
+    return sorted(label.name for label in (await house.person.engine.labels.of(house.person.actor, memory)).labels)
 
 
 async def test_labels_put_on_are_taken_off_and_those_taken_off_put_back(house: House) -> None:
@@ -482,6 +484,55 @@ async def test_labels_put_on_are_taken_off_and_those_taken_off_put_back(house: H
     assert await house.taken_back() == ["label removed", "label put back"]
     assert await _labels(house, kept) == ["old"]
     assert await house.taken_back() == []
+    await engine.labels.attach(tom, kept, new.id)
+    assert await house.taken_back() == ["left alone"], "put on again by another since"
+    assert await _labels(house, kept) == ["new", "old"]
+
+
+@pytest.mark.parametrize("sams", [[True], [True, False], [False, True]], ids=["on", "on and off", "off and on"])
+@pytest.mark.parametrize("toms", [[False], [True], [False, True]], ids=["off", "on", "off and on"])
+async def test_a_label_that_another_has_touched_since_stays_as_it_is(
+    house: House, sams: list[bool], toms: list[bool]
+) -> None:
+    engine = house.sam.engine
+    kept = Reference((await engine.memories.remember(house.tom.actor, Draft("kept"))).id)
+    label = await engine.labels.create(house.tom.actor, "label")
+    if not sams[0]:
+        await engine.labels.attach(house.tom.actor, kept, label.id)
+    changed = 0
+    for actor, steps in ((house.sam.actor, sams), (house.tom.actor, toms)):
+        for on in steps:
+            put = engine.labels.attach if on else engine.labels.detach
+            changed += (await put(actor, kept, label.id)).changed and actor is house.tom.actor
+    after = await _labels(house, kept)
+    remedies = await house.taken_back()
+    if changed:
+        assert set(remedies) <= {"left alone"}
+        assert await _labels(house, kept) == after
+    else:
+        assert await _labels(house, kept) == ([] if sams[0] else ["label"])
+
+
+async def test_what_has_ended_by_the_end_the_session_gave_it_is_named(house: House, clock: Clock) -> None:
+    engine = house.sam.engine
+    kept = await engine.memories.remember(house.tom.actor, Draft("kept"))
+    await engine.memories.set_end(house.sam.actor, Reference(kept.id), timedelta(seconds=60))
+    clock.advance(timedelta(seconds=61))
+    await engine.memories.sweep()
+    (left,) = (await house.take_back()).left
+    assert (left.memory, left.reason) == (kept.id, "the end it was given has passed: it is gone for good")
+
+
+async def test_what_others_have_built_on_stays(house: House) -> None:
+    engine, sam, tom = house.sam.engine, house.sam.actor, house.tom.actor
+    annotated = await engine.memories.remember(sam, Draft("annotated"))
+    derived = await engine.memories.remember(sam, Draft("derived from"))
+    await engine.memories.remember(sam, Draft("nobody cares"))
+    await engine.annotations.annotate(tom, Reference(annotated.id), "so true", AnnotationType.COMMENT)
+    await engine.memories.remember(tom, Draft("built on it", links=((LinkKind.DERIVED_FROM, derived.id),)))
+    undone = await house.take_back()
+    assert [step.remedy.value for step in undone.steps] == ["removed", "left alone", "left alone"]
+    assert {step.memory for step in undone.left} == {annotated.id, derived.id}
 
 
 async def test_a_label_that_is_gone_and_further_categories_are_left_and_named(house: House) -> None:

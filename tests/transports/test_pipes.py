@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -94,6 +95,38 @@ def test_who_reads_late_gets_everything(folder: Path) -> None:
         assert process.returncode == 0
     answers = _answers(out)
     assert all(len(answers[n]["result"]["tools"]) == 15 for n in range(200))
+
+
+def test_who_reads_later_than_the_end_gets_everything(folder: Path) -> None:
+    script = _script([request("tools/list", n) for n in range(40)])
+    late = f"{shlex.join(_command(folder))} | (sleep 12; cat)"
+    done = subprocess.run(
+        ["/bin/sh", "-c", late], input=script, capture_output=True, env=environment(), timeout=PATIENCE
+    )
+    assert len(_answers(done.stdout)) == 41
+
+
+def test_what_cannot_be_written_is_said(folder: Path) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            _command(folder),
+            input=_script(_stores(1)),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            timeout=PATIENCE,
+        )
+    assert b"stdout cannot be written to: No space left on device" in done.stderr
+
+
+def test_two_requests_under_one_id_are_both_answered_before_the_end(folder: Path) -> None:
+    store, ping = _stores(1)[0], request("ping", 0)
+    done = subprocess.run(
+        _command(folder), input=_script([store, ping]), capture_output=True, env=environment(), timeout=PATIENCE
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["id"] for one in answers].count(0) == 2
+    assert not any("error" in one for one in answers)
 
 
 def test_who_stops_reading_is_no_reason_to_fail(folder: Path) -> None:

@@ -46,6 +46,9 @@ def test_nothing_but_protocol_comes_out(folder: Path, modern: bool) -> None:
     [
         (b"{bad json", PARSE_ERROR),
         (b"\xff\xfe\x00", PARSE_ERROR),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', INVALID_REQUEST),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', INVALID_REQUEST),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', INVALID_REQUEST),
         (b"x" * 100_000, PARSE_ERROR),
         (b"[" * 50_000, PARSE_ERROR),
         (b"[]", INVALID_REQUEST),
@@ -53,7 +56,19 @@ def test_nothing_but_protocol_comes_out(folder: Path, modern: bool) -> None:
         (b'"text"', INVALID_REQUEST),
         (b'[{"jsonrpc": "2.0", "id": 1, "method": "ping"}]', INVALID_REQUEST),
     ],
-    ids=["unfinished", "no utf-8", "no json", "deep", "empty batch", "null", "string", "batch"],
+    ids=[
+        "unfinished",
+        "no utf-8",
+        "null as id",
+        "fraction as id",
+        "true as id",
+        "no json",
+        "deep",
+        "empty batch",
+        "null",
+        "string",
+        "batch",
+    ],
 )
 def test_what_is_no_message_is_answered_without_an_id(line: Lines, sent: bytes, code: int) -> None:
     answer = line.ask(sent)
@@ -106,6 +121,16 @@ def test_an_id_that_cannot_be_sent_back_does_not_end_the_server(line: Lines) -> 
         line.send(f'{{"jsonrpc": "1.0", "id": {identifier}, "method": "ping"}}')
         assert line.receive()["error"]["code"] in (PARSE_ERROR, INVALID_REQUEST)
     assert line.ask(request("ping", 2)) == {"jsonrpc": "2.0", "id": 2, "result": {}}
+
+
+def test_a_text_that_is_no_utf_8_is_refused_rather_than_kept_as_another(line: Lines) -> None:
+    answer = line.ask(_call(7, '{"content": "a?b"}').encode().replace(b"?", b"\xff"))
+    assert (answer["id"], answer["error"]["code"]) == (7, PARSE_ERROR)
+
+
+def test_a_byte_order_mark_is_no_obstacle(line: Lines) -> None:
+    sent = b"\xef\xbb\xbf" + json.dumps(request("ping", 2)).encode()
+    assert line.ask(sent) == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
 def test_blank_lines_are_no_messages(line: Lines) -> None:

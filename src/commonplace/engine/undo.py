@@ -29,6 +29,7 @@ _ATTEMPTS = 3
 _GLIMPSE = 60
 _CONTENT = (EventKind.REMEMBERED, EventKind.REVISED)
 _ENDS = (EventKind.PROMOTED, EventKind.EXTENDED)
+_BUILT_ON = frozenset({LinkKind.DERIVED_FROM, LinkKind.ANNOTATES, LinkKind.REFERENCES})
 
 
 class Undo:
@@ -115,12 +116,15 @@ class _Walk:
         self._settled: set[int] = set()
         self._displaced: set[int] = set()
         self._first_ends: dict[int, int] = {}
+        self._first_labels: dict[tuple[int, str], Event] = {}
 
     def back(self) -> Iterator[Undoing]:
         events = _events(self._tx, self._actor, self._session, self._now)
         for event in events:
             if event.kind in _ENDS:
                 self._first_ends.setdefault(event.memory_number, event.number)
+            elif LABEL in event.detail:
+                self._first_labels.setdefault((event.memory_number, event.detail[LABEL]), event)
         amendments = _lasting(self._tx.paths.amendments(event.number for event in events))
         for event in reversed(events):
             yield from self._undone(event, amendments.get(event.number))
@@ -133,8 +137,8 @@ class _Walk:
         memory = next(iter(self._tx.memories([event.memory_number], among)), None)
         if event.kind is EventKind.MOVED:
             yield from self._move_undone(event, memory)
-        elif memory is None:
-            return  # gone meanwhile, or not the actor's to change
+        elif memory is None:  # gone meanwhile, or not the actor's to change
+            yield from self._loss_named(event)
         elif amendment is not None:
             yield from self._path_undone(memory, amendment)
         elif self._first_ends.get(memory.number) == event.number:
@@ -171,15 +175,30 @@ class _Walk:
 
     def _label_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """Labels are their user's alone; which further categories a memory had, its events do not tell."""
-        identifier, attached = event.detail.get(LABEL), bool(event.detail.get(ATTACHED))
-        if identifier is None:
+        if LABEL not in event.detail:
             yield _left(memory, "categories beside the first are not put back")
             return
-        label = None if self._actor.limited_to is not None else self._tx.labels.get(self._actor.user, identifier)
+        first = self._first_labels.pop((memory.number, event.detail[LABEL]), None)
+        if first is None:
+            return  # however often the session has put it on and taken it off
+        label = (
+            None if self._actor.limited_to is not None else self._tx.labels.get(self._actor.user, first.detail[LABEL])
+        )
         if label is None:
             yield _left(memory, "the label is gone, or is another's")
-        elif put_in(self._tx, self._actor, memory, label, self._now, attached=not attached):
-            yield _done(Remedy.UNLABELLED if attached else Remedy.LABELLED, memory)
+            return
+        bore = not first.detail[ATTACHED]
+        if bore == (label in self._tx.labels.on(memory.number, self._actor.user)):
+            return  # as it was
+        if any(one.detail.get(LABEL) == label.id for one in self._later_by_others(first)):
+            yield _left(memory, f"the label {label.name!r} was put on or taken off later by someone else")
+        else:
+            put_in(self._tx, self._actor, memory, label, self._now, attached=bore)
+            yield _done(Remedy.LABELLED if bore else Remedy.UNLABELLED, memory)
+
+    def _later_by_others(self, event: Event) -> Iterator[Event]:
+        about = self._tx.events_about(event.memory, MOST_CHANGES)
+        return (one for one in about if one.number > event.number and one.by.session != self._session)
 
     # Texts
 
@@ -210,6 +229,8 @@ class _Walk:
             return _left(memory, "other memories stand below it")
         if any(self._tx.paths.to(tree, memory.number) for tree in self._tx.paths.trees_with(memory.number)):
             return _left(memory, "a path still leads to it")
+        if any(link.target == memory.id and link.kind in _BUILT_ON for link in self._tx.links.of(memory.id)):
+            return _left(memory, "other memories are about it, come from it or refer to it")
         self._memories.erase_in(self._tx, memory, self._actor.author, self._now)
         return _done(Remedy.REMOVED, memory)
 
@@ -218,16 +239,22 @@ class _Walk:
     def _end_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """The end it had before the session, however often the session has moved it."""
         before = _end_before(event)
-        later = [one for one in self._tx.events_about(memory.id, MOST_CHANGES) if one.number > event.number]
         if memory.ephemeral == before:
             return
-        if any(one.kind in _ENDS and one.by.session != self._session for one in later):
+        if any(one.kind in _ENDS for one in self._later_by_others(event)):
             yield _left(memory, "its end was changed later by someone else")
         elif before and before.is_over(self._now):
             yield _left(memory, "the end it had has passed meanwhile; it would be gone at once")
         else:
             self._memories.put_end_in(self._tx, self._actor, memory, before)
             yield _done(Remedy.END_PUT_BACK, memory)
+
+    def _loss_named(self, event: Event) -> Iterator[Undoing]:
+        """What is gone by an end that the session gave it was as good as removed by it."""
+        if self._first_ends.get(event.memory_number) != event.number:
+            return
+        if any(one.kind is EventKind.EXPIRED for one in self._tx.events_about(event.memory, MOST_CHANGES)):
+            yield Undoing(Remedy.LEFT, event.memory, "", "the end it was given has passed: it is gone for good")
 
     # Paths
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 import stat
@@ -17,9 +18,11 @@ from threading import Thread
 
 import anyio
 
+logger = logging.getLogger(__name__)
+
 _CHUNK = 65536
 _PARTING = 5.0
-"""Seconds in which the other side may read the last of it."""
+"""Seconds in which the other side may read the rest when we are asked to stop."""
 
 
 @contextlib.asynccontextmanager
@@ -97,11 +100,15 @@ async def _writer(descriptor: int) -> AsyncIterator[asyncio.StreamWriter]:
 
 @contextlib.asynccontextmanager
 async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[asyncio.StreamWriter]:
+    """At the end the other side may take its time to read the rest; but not when we are asked to stop."""
     try:
         yield writer
+        writer.close()
+        with contextlib.suppress(OSError):  # the other side has gone
+            await writer.wait_closed()
     finally:
         writer.close()
-        with anyio.move_on_after(_PARTING, shield=True), contextlib.suppress(OSError):  # the other side has gone
+        with anyio.move_on_after(_PARTING, shield=True), contextlib.suppress(OSError):
             await writer.wait_closed()
         writer.transport.abort()
 
@@ -118,7 +125,10 @@ def _fill(descriptor: int, far: socket.socket) -> None:
 
 
 def _empty(far: socket.socket, descriptor: int) -> None:
-    with far, contextlib.suppress(OSError):
-        while chunk := far.recv(_CHUNK):
-            while chunk:
-                chunk = chunk[os.write(descriptor, chunk) :]
+    with far:
+        try:
+            while chunk := far.recv(_CHUNK):
+                while chunk:
+                    chunk = chunk[os.write(descriptor, chunk) :]
+        except OSError as error:
+            logger.error("stdout cannot be written to: %s", error.strerror)

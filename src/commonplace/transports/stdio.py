@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
-from collections import deque
+import logging
+from collections import Counter, deque
 from contextlib import suppress
 from typing import Any, Self
 
@@ -17,9 +19,11 @@ from pydantic import ValidationError
 from commonplace.transports.mcp import DialectServer
 from commonplace.transports.pipes import standard
 
+logger = logging.getLogger(__name__)
+
 _CHUNK = 65536
-_PATIENCE = 5.0
-"""Seconds in which what was asked before the end is still answered."""
+_PATIENCE = 30.0
+"""Seconds without any answer, after the end of the input, until what is still unanswered is given up."""
 _ENDLESS = ("subscriptions/listen",)
 """What is answered when the client leaves, and not before."""
 
@@ -50,12 +54,12 @@ class _Unanswered:
     """The requests that still wait for their answer."""
 
     def __init__(self) -> None:
-        self._identifiers: set[types.RequestId] = set()
-        self._none_left = asyncio.Event()
+        self._asked: Counter[types.RequestId] = Counter()
+        self._answered = asyncio.Event()
 
     def asked(self, message: types.JSONRPCMessage) -> None:
         if isinstance(message, types.JSONRPCRequest) and message.method not in _ENDLESS:
-            self._identifiers.add(message.id)
+            self._asked[message.id] += 1
         elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
             self._settle((message.params or {}).get("requestId"))
 
@@ -65,16 +69,18 @@ class _Unanswered:
 
     def _settle(self, identifier: Any) -> None:
         if isinstance(identifier, int | str):
-            self._identifiers.discard(identifier)
-        if not self._identifiers:
-            self._none_left.set()
+            self._asked -= Counter({identifier: 1})
+        self._answered.set()
 
     async def wait(self) -> None:
-        """Until all have been answered, but not for ever."""
-        if self._identifiers:
-            self._none_left.clear()
-            with anyio.move_on_after(_PATIENCE):
-                await self._none_left.wait()
+        """Until all have been answered, as long as one is answered now and then."""
+        while self._asked:
+            self._answered.clear()
+            with anyio.move_on_after(_PATIENCE) as waiting:
+                await self._answered.wait()
+            if waiting.cancelled_caught:
+                logger.warning("%d requests were not answered before the end", self._asked.total())
+                return
 
 
 class _Outgoing(_Ended):
@@ -84,9 +90,13 @@ class _Outgoing(_Ended):
         self._writer = writer
         self._unanswered = unanswered
 
+    @property
+    def is_heard(self) -> bool:
+        return not self._writer.is_closing()
+
     async def send(self, item: SessionMessage) -> None:
         self._unanswered.answered(item.message)
-        if self._writer.is_closing():
+        if not self.is_heard:
             raise anyio.BrokenResourceError
         self._writer.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
         try:
@@ -99,7 +109,7 @@ class _Incoming(_Ended):
     """What the client sends. What is no message is answered here: the SDK drops it, its sender would wait for ever.
 
     It ends when everything has been answered: at its end the SDK gives up whatever it is still working on, and who
-    pipes requests into the program wants the answers.
+    pipes requests into the program wants the answers. It ends too when nobody reads the answers any more.
     """
 
     def __init__(self, reader: asyncio.StreamReader, outgoing: _Outgoing, unanswered: _Unanswered) -> None:
@@ -107,7 +117,7 @@ class _Incoming(_Ended):
         self._outgoing = outgoing
         self._unanswered = unanswered
         self._begun: list[bytes] = []
-        self._lines: deque[str] = deque()
+        self._lines: deque[bytes] = deque()
 
     def __aiter__(self) -> Self:
         return self
@@ -116,13 +126,14 @@ class _Incoming(_Ended):
         while True:
             while not self._lines:
                 await self._read()
-            try:
-                message = types.jsonrpc_message_adapter.validate_json(self._lines.popleft(), by_name=False)
-            except ValidationError as problem:
-                if complaint := _complaint(problem):
-                    with suppress(anyio.BrokenResourceError):  # nobody reads it
-                        await self._outgoing.send(SessionMessage(complaint))
-            else:
+            message = _read_message(self._lines.popleft())
+            if not self._outgoing.is_heard:
+                logger.warning("stdout cannot be written to any more: the rest of stdin is left unread")
+                raise StopAsyncIteration
+            if isinstance(message, types.JSONRPCError):
+                with suppress(anyio.BrokenResourceError):  # nobody reads it
+                    await self._outgoing.send(SessionMessage(message))
+            elif message is not None:
                 self._unanswered.asked(message)
                 return SessionMessage(message)
 
@@ -139,29 +150,39 @@ class _Incoming(_Ended):
             raise StopAsyncIteration
         *ended, rest = (chunk or b"\n").split(b"\n")  # the end of the input ends its last line
         for line in ended:
-            self._lines.append(b"".join([*self._begun, line]).decode("utf-8", "replace"))
+            self._lines.append(b"".join([*self._begun, line]))
             self._begun.clear()
         self._begun.append(rest)
 
 
-def _complaint(problem: ValidationError) -> types.JSONRPCError | None:
-    """The answer to a line that is no message; None for a blank one."""
-    found = problem.errors(include_url=False)
-    line = next((one["input"] for one in found if one["type"] == "json_invalid"), None)
-    if isinstance(line, str) and not line.strip():
+def _read_message(line: bytes) -> types.JSONRPCMessage | None:
+    """The message of a line, the complaint that it is none, or None for a blank one."""
+    line = line.removeprefix(codecs.BOM_UTF8)
+    if not line.strip():
         return None
-    if line is not None:
-        error = types.ErrorData(code=types.PARSE_ERROR, message="Parse error: the line is no JSON that can be read")
-        return types.JSONRPCError(jsonrpc="2.0", id=_identifier(_leniently(line)), error=error)
-    whole = next((one["input"] for one in found if one["type"] == "missing" and len(one["loc"]) == 2), None)
-    error = types.ErrorData(code=types.INVALID_REQUEST, message="Invalid request: not a JSON-RPC 2.0 message")
-    return types.JSONRPCError(jsonrpc="2.0", id=_identifier(whole), error=error)
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(line.decode(), by_name=False)
+    except UnicodeDecodeError:
+        return _refusal(types.PARSE_ERROR, "Parse error: the line is no UTF-8", _leniently(line))
+    except ValidationError as problem:
+        if any(one["type"] == "json_invalid" for one in problem.errors(include_url=False, include_input=False)):
+            return _refusal(types.PARSE_ERROR, "Parse error: the line is no JSON that can be read", _leniently(line))
+        return _refusal(types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _leniently(line))
+    if isinstance(message, types.JSONRPCNotification) and "id" in (_leniently(line) if b'"id"' in line else ()):
+        # With an id that is none it passes for a notification, and its sender would wait for ever.
+        return _refusal(types.INVALID_REQUEST, "Invalid request: an id is a string or a whole number", None)
+    return message
 
 
-def _leniently(line: str) -> Any:
+def _refusal(code: int, message: str, refused: Any) -> types.JSONRPCError:
+    error = types.ErrorData(code=code, message=message)
+    return types.JSONRPCError(jsonrpc="2.0", id=_identifier(refused), error=error)
+
+
+def _leniently(line: bytes) -> Any:
     """The standard library reads lone surrogates, which the SDK's parser does not: enough to find the id."""
     try:
-        return json.loads(line)
+        return json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
 
