@@ -107,7 +107,7 @@ async def remember(
     contentType: Annotated[ContentType, Field(description="How the text is written")] = "text",
     atlasId: Annotated[str | None, Field(description="The atlas to put it in; your own memory when left out")] = None,
     ttl: Annotated[
-        Seconds | None, Field(description="Seconds after which it ends by itself; kept when left out")
+        Seconds | None, Field(description="Seconds after which it ends by itself, 60 or more; kept when left out")
     ] = None,
 ) -> Answer[Stored]:
     """Keep a text, with ttl only for a while. Answers with up to 3 related earlier memories."""
