@@ -182,6 +182,17 @@ def test_a_finished_scan_stays_true_while_the_index_moves_on() -> None:
     assert (scanned.best(20), scanned.of(range(1, 21))) == before
 
 
+def test_what_is_to_be_written_stays_as_it_was_while_the_index_moves_on() -> None:
+    vectors = random_units(40, 16, 9)
+    index = filled(vectors[:20])
+    arrays = index.arrays()
+    before = {name: array.copy() for name, array in arrays.items()}
+    index.put(entries([5, 30]), parts([5, 30], vectors[20:22], first=21), np.asarray([1, 2], np.int64))
+    index.compact()
+    index.put(entries(range(31, 600)), parts([], vectors[:0]), NONE_GONE)
+    assert all(np.array_equal(arrays[name], array) for name, array in before.items())
+
+
 # The copy on disk
 
 

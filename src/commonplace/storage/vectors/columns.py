@@ -46,7 +46,8 @@ class Columns:
         self._size = len(next(iter(self._arrays.values())))
 
     def filled(self) -> dict[str, NDArray[Any]]:
-        return {name: self[name].copy() for name in self._arrays}
+        """All columns as far as they are filled."""
+        return {name: self[name] for name in self._arrays}
 
     def reserve(self, rows: int) -> None:
         """Make room for so many rows, so that growing to them copies nothing more."""

@@ -303,9 +303,11 @@ class Index:
     # Keeping a copy on disk
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything, copied, so that it can be written without holding up others."""
-        memories = {f"memory_{name}": array for name, array in self._memories.filled().items()}
-        return memories | {f"part_{name}": array for name, array in self._parts.filled().items()}
+        """Everything as it is now, so that it can be written without holding up others."""
+        memories = {f"memory_{name}": array.copy() for name, array in self._memories.filled().items()}
+        # Of the vectors only their places change where they stand; to copy the codes would take as much again.
+        parts = {f"part_{name}": array for name, array in self._parts.filled().items()}
+        return memories | parts | {"part_place": parts["part_place"].copy()}
 
     @classmethod
     def from_arrays(cls, dimensions: int, position: int, arrays: Mapping[str, NDArray[Any]]) -> Index:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _WORD = 64
-_AT_ONCE = 8192
+_AT_ONCE = 1024
 _SMALLEST = 65_536
 
 
@@ -24,7 +24,7 @@ class Signs:
     def follow(self, codes: NDArray[np.int8]) -> None:
         """Take in the codes that have come since the last time; those before are as they were."""
         if len(codes) > self._words.shape[1]:
-            grown = np.empty((len(self._words), max(len(codes) + len(codes) // 2, _SMALLEST)), np.uint64)
+            grown = np.empty((len(self._words), max(len(codes) + len(codes) // 8, _SMALLEST)), np.uint64)
             grown[:, : self._size] = self._words[:, : self._size]
             self._words = grown
         for start in range(self._size, len(codes), _AT_ONCE):
