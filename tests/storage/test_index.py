@@ -84,13 +84,14 @@ def test_codes_with_a_second_look_find_the_same_as_all_vectors(make: object, dim
             assert best(index, vectors, query, 10, Conditions(collections, 0)) == expected
 
 
-def test_a_long_memory_does_not_hide_the_others() -> None:
-    vectors = random_units(2030, 64, 5)
-    vectors[:2000] = vectors[2000] + vectors[:2000] * np.float32(0.01)
+@pytest.mark.parametrize(("long", "others"), [(2000, 30), (19_000, 1000)], ids=["all compared", "signs first"])
+def test_a_long_memory_does_not_hide_the_others(long: int, others: int) -> None:
+    vectors = random_units(long + others, 64, 5)
+    vectors[:long] = vectors[long] + vectors[:long] * np.float32(0.01)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     index = Index(64)
-    index.put(entries(range(1, 32)), parts([1] * 2000 + list(range(2, 32)), vectors), NONE_GONE)
-    scan = SqliteScan(index.scan(vectors[2000], index.passing(OURS)), lambda stored: {})
+    index.put(entries(range(1, others + 2)), parts([1] * long + list(range(2, others + 2)), vectors), NONE_GONE)
+    scan = SqliteScan(index.scan(vectors[long], index.passing(OURS)), lambda stored: {})
     assert set(list(scan.best(20))[:2]) == {1, 2}
     assert len(scan.best(20)) == 20
 
@@ -123,16 +124,6 @@ def test_signs_follow_what_comes_and_what_is_cleared_away() -> None:
     index.compact()
     assert best(index, vectors, vectors[19_999], 1) == [20_000]
     assert not set(best(index, vectors, vectors[50], 10)) & set(range(1, 101))
-
-
-def test_a_memory_of_very_many_parts_does_not_hide_the_others() -> None:
-    vectors = random_units(20_000, 64, 5)
-    vectors[:19_000] = vectors[19_000] + vectors[:19_000] * np.float32(0.01)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    index = Index(64)
-    index.put(entries(range(1, 1002)), parts([1] * 19_000 + list(range(2, 1002)), vectors), NONE_GONE)
-    scan = SqliteScan(index.scan(vectors[19_000], index.passing(OURS)), lambda stored: {})
-    assert len(scan.best(20)) == 20
 
 
 def test_a_code_is_never_far_from_its_vector() -> None:
