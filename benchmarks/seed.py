@@ -108,6 +108,7 @@ async def _fill(folder: Path, size: int) -> None:
         while batch := list(islice(wanted, _AT_ONCE)):
             await engine.store.write(partial(_remember, engine, actor, model.prints(batch)))
         await engine.store.read(lambda tx: tx.facts(()))  # the index, so that its copy is written on closing
+        await engine.store.settle()  # full text in one piece, as in any store that has been served for a while
     finally:
         await engine.close()
 

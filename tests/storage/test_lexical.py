@@ -1,6 +1,7 @@
 """Full text against FTS5's own bm25(), which ranks all that matches and asks the file for every length."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from commonplace.language.terms import Term, query_terms
 from commonplace.ports import Reading
 from commonplace.storage.sqlite import lexical
+from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.reading import SqliteReading
 from tests.storage.samples import House
 
@@ -37,6 +39,12 @@ def by_fts5(tx: Reading, terms: Sequence[Term]) -> dict[int, float]:
     return dict(tx._connection.execute("SELECT rowid, -bm25(words) FROM words WHERE words MATCH ?", (expression,)))
 
 
+def pieces(tx: Reading) -> dict[str, int]:
+    """Of how many each index of full text consists."""
+    assert isinstance(tx, SqliteReading)
+    return Counter(name for name, _ in tx._connection.execute(queries()["full_text_pieces"]))
+
+
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("gaps", [False, True])
 async def test_the_scores_are_those_of_fts5(house: House, query: str, gaps: bool) -> None:
@@ -46,6 +54,51 @@ async def test_the_scores_are_those_of_fts5(house: House, query: str, gaps: bool
     terms = query_terms(query)
     found = await house.store.read(lambda tx: tx.lexical(terms, house.ours, 1000))
     assert dict(found.scores) == pytest.approx(await house.store.read(lambda tx: by_fts5(tx, terms)))
+
+
+@pytest.mark.parametrize("query", QUERIES)
+async def test_the_scores_are_the_same_once_frequent_words_are_counted(house: House, query: str) -> None:
+    await house.keep_all(texts(2 * lexical.FREQUENT))
+    terms = query_terms(query)
+    before = await house.store.read(lambda tx: tx.lexical(terms, house.ours, 1000))
+    await house.store.settle()
+    after = await house.store.read(lambda tx: tx.lexical(terms, house.ours, 1000))
+    assert dict(after.scores) == pytest.approx(dict(before.scores))
+    assert dict(after.scores) == pytest.approx(await house.store.read(lambda tx: by_fts5(tx, terms)))
+
+
+async def test_what_came_after_the_words_were_counted_is_found(house: House) -> None:
+    await house.keep_all(["a zebra"] * (2 * lexical.FREQUENT))
+    await house.store.read(lambda tx: tx.lexical(query_terms("zebra"), house.ours, 1))
+    await house.store.settle()
+    late = await house.keep("a zebra, and a newt")
+    found = await house.store.read(lambda tx: tx.lexical(query_terms("zebra newt"), house.ours, 1000))
+    assert max(found.scores, key=found.scores.__getitem__) == late.number
+    assert len(found.scores) == 2 * lexical.FREQUENT + 1
+
+
+async def test_full_text_in_many_pieces_is_merged_into_one(house: House) -> None:
+    for text in texts(30):
+        await house.keep(text)
+    before = await house.store.read(pieces)
+    assert before["words"] > 5
+    found = await house.store.read(lambda tx: tx.lexical(query_terms("garden 東京"), house.ours, 100))
+    await house.store.settle()
+    assert await house.store.read(pieces) == dict.fromkeys(before, 1)
+    again = await house.store.read(lambda tx: tx.lexical(query_terms("garden 東京"), house.ours, 100))
+    assert dict(again.scores) == pytest.approx(dict(found.scores))
+    assert await house.store.check() == ""
+
+
+async def test_a_few_small_pieces_beside_a_large_one_stay_as_they_are(house: House) -> None:
+    await house.keep_all([" ".join(f"{part}{number}{'unlike' * 6}" for part in range(60)) for number in range(700)])
+    await house.store.settle()
+    for text in texts(11):
+        await house.keep(text)
+    before = (await house.store.read(pieces))["words"]
+    assert before > 5
+    await house.store.settle()
+    assert (await house.store.read(pieces))["words"] == before
 
 
 async def test_a_memory_that_repeats_a_word_without_end_does_not_hide_the_others(house: House) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.domain.access import Actor
 from commonplace.engine import Engine
+from commonplace.engine.recall import Question
 from tests.storage.peer import Peer, peers
 
 pytestmark = pytest.mark.anyio
@@ -47,6 +48,23 @@ async def test_four_processes_write_to_one_folder_and_nothing_is_lost(
         assert {writer.ask("count") for writer in writers} == {240}
     assert sorted(await contents(engine, owner)) == expected
     await assert_sound(engine, owner)
+
+
+async def test_full_text_is_merged_while_others_write_and_no_word_is_lost(
+    folder: Path, engine: Engine, owner: Actor
+) -> None:
+    with peers(folder, "north", "east") as writers:
+        for writer in writers:
+            writer.tell("write", 60)
+        while len(await contents(engine, owner)) < 120:
+            await engine.store.settle()
+        for writer in writers:
+            assert [writer.answer() for _ in range(61)][-1] == "done"
+    await engine.store.settle()
+    assert await engine.store.check() == ""
+    for word in ("north", "east"):
+        found = await engine.recall.recall(owner, Question(word, limit=200))
+        assert sum(word in hit.memory.content for hit in found.hits) == 60
 
 
 async def test_each_process_sees_what_another_acknowledged_in_its_next_answer(folder: Path) -> None:

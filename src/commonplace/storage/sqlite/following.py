@@ -14,7 +14,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.storage.sqlite.lexical import Counts
+from commonplace.storage.sqlite.lexical import FREQUENT, Counts
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.rows import numbers_json
 from commonplace.storage.vectors import snapshot
@@ -122,6 +122,12 @@ class Follower:
         _take(connection, index, followed, sorted(taken))
         self._unsure, index.position = frozenset(), last
         return taken
+
+    def count_words(self, connection: apsw.Connection) -> None:
+        """Count the frequent words, unless what was counted before is still about true."""
+        total, counts = self.size, self.counts
+        if counts.outdated(total):
+            counts.take(dict(_rows(connection, "frequent_words", {"least": FREQUENT})), total)
 
     def save(self, connection: apsw.Connection, least: int | None = None) -> None:
         """Write the copy on disk if at least so many events have happened since the last one."""

@@ -6,7 +6,7 @@ FTS5 keeps the places. Its own bm25() looks every term up three times, and the l
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -24,10 +24,11 @@ BUDGET = 2500
 """In how many memories the ranked terms of a query may stand together: each costs about half a microsecond."""
 _MOST_TERMS = 64
 _ENOUGH = 2
-_ALLOWANCE = 256
+FREQUENT = 256
+"""A term in more memories than this is frequent: how many they are is then known before its places are looked up."""
+_MOST_PLACES = 4 * BUDGET
 _MOST_PAIRED = 8
-_FREQUENT = 1000
-_MOST_COUNTS = 10_000
+_MOST_LEARNT = 10_000
 _LEAST_IDF = 1e-6
 # The constants of BM25 as everyone uses them, and FTS5 too.
 _SATURATION, _LENGTH = 1.2, 0.75
@@ -83,19 +84,35 @@ class Counts:
     """In how many memories frequent terms stand, remembered while the store has hardly grown: counting takes long."""
 
     def __init__(self) -> None:
-        self._known: dict[Term, tuple[int, int]] = {}
+        self._words: dict[str, int] = {}
+        self._counted_at = 0
+        self._learnt: dict[Term, tuple[int, int]] = {}
 
     def known(self, term: Term, total: int) -> int:
         """0 where it is not known, or not any more."""
-        documents, at = self._known.get(term, (0, 0))
-        return documents if abs(total - at) <= total // 100 else 0
+        if not term.prefix and term.text in self._words and _about(total, self._counted_at):
+            return self._words[term.text]
+        documents, at = self._learnt.get(term, (0, 0))
+        return documents if _about(total, at) else 0
+
+    def outdated(self, total: int) -> bool:
+        """Whether it is time to count all words again."""
+        return not _about(total, self._counted_at)
+
+    def take(self, words: Mapping[str, int], total: int) -> None:
+        """All frequent words, as they were counted."""
+        self._words, self._counted_at, self._learnt = dict(words), total, {}
 
     def learn(self, term: Term, documents: int, total: int) -> None:
-        if documents < _FREQUENT:  # of rare ones the next memory may be the first, and must be found
+        if documents <= FREQUENT:  # of rare ones the next memory may be the first, and must be found
             return
-        if len(self._known) >= _MOST_COUNTS:
-            self._known.clear()
-        self._known[term] = (documents, total)
+        if len(self._learnt) >= _MOST_LEARNT:
+            self._learnt.clear()
+        self._learnt[term] = (documents, total)
+
+
+def _about(total: int, before: int) -> bool:
+    return abs(total - before) <= total // 100
 
 
 class Lexical:
@@ -113,7 +130,7 @@ class Lexical:
         if not present:
             return None
         rare, frequent = _within_budget(present)
-        keys, counts = np.unique(_keyed([self._places(one) for one in rare]), return_counts=True)
+        keys, counts = np.unique(_keyed(self._places(rare)), return_counts=True)
         # Beside telling terms, to go through all the memories of a frequent one is not worth it.
         if len(rare) < _ENOUGH:
             more = self._together(frequent, len(rare))
@@ -133,29 +150,25 @@ class Lexical:
 
     def _counted(self, terms: Sequence[Term]) -> list[Counted]:
         # Which terms are rare shows only when they are looked up, and no frequent one may take long to show itself.
-        allowance = _ALLOWANCE
         known = {term: self._counts.known(term, self._total) for term in terms}
-        looked_up = self._looked_up([term for term in terms if not known[term]], allowance + 1)
-        return [
-            Counted(term, known[term]) if known[term] else self._weighed(term, looked_up[term], allowance)
-            for term in terms
-        ]
+        looked_up = self._looked_up([term for term in terms if not known[term]], FREQUENT + 1)
+        return [Counted(term, known[term]) if known[term] else self._weighed(term, looked_up[term]) for term in terms]
 
-    def _weighed(self, term: Term, places: Numbers, allowance: int) -> Counted:
-        if len(places) <= allowance:
+    def _weighed(self, term: Term, places: Numbers) -> Counted:
+        if len(places) <= FREQUENT:
             return Counted(term, _distinct(places), places)
         # Terms that begin alike are counted one by one, so a memory with several of them counts several times.
         documents = min(self._count(term), self._total)
         self._counts.learn(term, documents, self._total)
         return Counted(term, documents)
 
-    def _places(self, one: Counted) -> Numbers:
-        if one.places is not None:
-            return one.places
-        most = 4 * one.documents + _ALLOWANCE
-        places = self._looked_up([one.term], most)[one.term]
-        # A memory that repeats a word without end must not hide the others: then each counts once.
-        return places if len(places) < most else self._matching(one.expression)
+    def _places(self, ranked: Sequence[Counted]) -> list[Numbers]:
+        looked_up = self._looked_up([one.term for one in ranked if one.places is None], _MOST_PLACES)
+        return [self._bounded(one, looked_up[one.term]) if one.places is None else one.places for one in ranked]
+
+    def _bounded(self, one: Counted, places: Numbers) -> Numbers:
+        """A memory that repeats a word without end must not hide the others: then each counts once."""
+        return places if len(places) < _MOST_PLACES else self._matching(one.expression)
 
     def _together(self, frequent: Sequence[Counted], first: int) -> Numbers:
         """Frequent terms count where two of them meet, as far as few memories can be expected to hold both."""
@@ -178,15 +191,15 @@ class Lexical:
     def _looked_up(self, terms: Sequence[Term], most: int) -> dict[Term, Numbers]:
         """The memory of each place where these terms stand, as many of each as are wanted."""
         words = [term for term in terms if not term.prefix]
-        # In one statement, because each has to find its way into the index of words first.
-        listed = self._connection.execute(
-            queries()["word_places"], {"terms": as_json([term.text for term in words]), "limit": most}
-        )
-        found = {term: _numbers(row[0]) for term, row in zip(words, listed, strict=True)}
+        found: dict[Term, Numbers] = {}
+        if words:  # in one statement, because each has to find its way into the index of words first
+            bindings = {"terms": as_json([term.text for term in words]), "limit": most}
+            listed = self._connection.execute(queries()["word_places"], bindings)
+            found = {term: _numbers(row[0]) for term, row in zip(words, listed, strict=True)}
         for term in terms:
             if term.prefix:
-                bindings = {"term": term.text, "after": _after(term), "limit": most}
-                found[term] = np.sort(_numbers(self._single("prefix_places", **bindings)))
+                listed_alike = self._single("prefix_places", term=term.text, after=_after(term), limit=most)
+                found[term] = np.sort(_numbers(listed_alike))
         return found
 
     def _matching(self, expression: str) -> Numbers:

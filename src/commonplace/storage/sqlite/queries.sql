@@ -479,6 +479,9 @@ SELECT count(*) FROM memories
 -- name: word_count
 SELECT doc FROM word_counts WHERE term = :term
 
+-- name: frequent_words
+SELECT term, doc FROM word_counts WHERE doc > :least
+
 -- name: prefix_count
 SELECT coalesce(sum(doc), 0) FROM word_counts WHERE term >= :term AND term < :after
 
@@ -494,6 +497,22 @@ SELECT group_concat(rowid) FROM words WHERE words MATCH :query
 
 -- name: match_newest
 SELECT group_concat(rowid) FROM (SELECT rowid FROM words WHERE words MATCH :query ORDER BY rowid DESC LIMIT :limit)
+
+-- name: full_text_pieces
+SELECT 'words', count(*) FROM words_idx GROUP BY segid
+UNION ALL
+SELECT 'letters', count(*) FROM letters_idx GROUP BY segid
+UNION ALL
+SELECT 'names', count(*) FROM names_idx GROUP BY segid
+
+-- name: merge_words
+INSERT INTO words (words, rank) VALUES ('merge', :pages)
+
+-- name: merge_letters
+INSERT INTO letters (letters, rank) VALUES ('merge', :pages)
+
+-- name: merge_names
+INSERT INTO names (names, rank) VALUES ('merge', :pages)
 
 -- name: lease
 INSERT INTO leases (name, holder, ends_at) VALUES (:name, :holder, :until)

@@ -25,6 +25,7 @@ from commonplace.storage.sqlite.connection import (
     translated,
 )
 from commonplace.storage.sqlite.holdings import Held
+from commonplace.storage.sqlite.merging import PAGES, merge, scattered
 from commonplace.storage.sqlite.migrations import check_readable, migrate
 from commonplace.storage.sqlite.presence import Presence
 from commonplace.storage.sqlite.readers import Readers
@@ -113,10 +114,12 @@ class SqliteStore:
             self._follower = None
 
     async def settle(self) -> None:
-        """Let go of what was deleted, and write the copies that make the next start fast where enough has changed."""
+        """Let go of what was deleted, and make what comes next fast, a search as well as the next start."""
         if self._writer is not None:
             await self._writer.submit_apart(self._writer.empty_log)
+            await self._merge(self._writer)
             await self._readers.run(partial(self._save_index, None))
+        await self._readers.run(self._count_words)
 
     async def close(self) -> None:
         """Write what makes the next start fast, answer who still waits, and let go of the file."""
@@ -225,6 +228,22 @@ class SqliteStore:
         finally:
             connection.close()
         return "" if found == ["ok"] else "; ".join(found)
+
+    async def _merge(self, writer: Writer) -> None:
+        for name in await self._readers.run(self._scattered):
+            pages = -PAGES
+            while await writer.submit_apart(partial(merge, name, pages)):
+                pages = PAGES
+
+    def _scattered(self) -> list[str]:
+        with speaking_plainly(self._path), self._view() as connection:
+            return scattered(connection)
+
+    def _count_words(self) -> None:
+        follower = self._follower
+        if follower is not None:
+            with speaking_plainly(self._path), self._view() as connection:
+                follower.count_words(connection)
 
     def _save_index(self, least: int | None) -> None:
         follower = self._follower
