@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -53,8 +54,14 @@ class Action:
 
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
-        _, *own = inspect.signature(self.function).parameters.values()
-        return {parameter.name: parameter for parameter in own}
+        return _parameters(self.function)
+
+
+@cache
+def _parameters(function: Function) -> Mapping[str, inspect.Parameter]:
+    """Looked up once, at its first call: it takes as long as a small action does, and not all are ever called."""
+    _, *own = inspect.signature(function).parameters.values()
+    return {parameter.name: parameter for parameter in own}
 
 
 @dataclass
