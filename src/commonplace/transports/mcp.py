@@ -70,6 +70,8 @@ class DialectServer:
             on_list_prompts=_no_prompts,
             on_get_prompt=_no_prompt,
         )
+        # Without the SDK's own spans: they carry messages of errors, and these may quote a memory (see tracing.py).
+        self.server.middleware.clear()
         if dialect.greeting:
             self.server.middleware.append(Greeting(dialect.greeting, self._greeting_call))
 
