@@ -128,12 +128,12 @@ def _stem(word: str) -> str:
     Diacritics go first, so that a word typed on a plain keyboard is found. Stemmed twice, and without a mute ending, a
     French feminine meets its masculine: nationale, national.
     """
-    import snowballstemmer  # here, with all its languages: most starts stem nothing
+    import Stemmer  # here, because most starts stem nothing
 
-    # A new stemmer each time: it keeps the word it works on, so threads must not share one.
-    stemmer = snowballstemmer.stemmer("english")
-    once = str(stemmer.stemWord(_bare(_folded(word))))
-    twice = str(stemmer.stemWord(once))
+    # A new one each time, without a cache: it keeps the word it works on, so threads must not share one.
+    english = Stemmer.Stemmer("english", 0)
+    once = str(english.stemWord(_bare(_folded(word))))
+    twice = str(english.stemWord(once))
     stem = twice if len(twice) >= _SHORTEST_STEM else once
     return stem[:-1] if len(stem) > _SHORTEST_STEM + 1 and stem[-1] in "ei" else stem
 
