@@ -50,6 +50,8 @@ def checked(language: str) -> str:
 def east_language(text: str, default: str = "zh") -> str:
     """Whether Chinese characters stand in a Japanese or a Chinese text; the default if nothing shows."""
     head = text[:_LOOK]
+    if head.isascii():
+        return default
     kana, han = _length(_KANA, head), _length(_HAN, head)
     if kana:
         # A Chinese text may quote a Japanese name; a Japanese one cannot do without kana for long.
@@ -59,9 +61,11 @@ def east_language(text: str, default: str = "zh") -> str:
 
 def latin_language(text: str, default: str = "en") -> str:
     """French or English, by the small words that only one of them has; the default if neither shows."""
-    words = _LATIN.findall(text[:_LOOK].casefold())
-    french = sum(word in _FRENCH for word in words) + 0.5 * sum(1 for word in words if _ACCENTED.search(word))
-    english = sum(word in _ENGLISH for word in words)
+    head = text[:_LOOK].casefold()
+    words = _LATIN.findall(head)
+    accented = 0 if head.isascii() else sum(1 for word in words if _ACCENTED.search(word))
+    french = sum(map(_FRENCH.__contains__, words)) + 0.5 * accented
+    english = sum(map(_ENGLISH.__contains__, words))
     if french == english:
         return default
     return "fr" if french > english else "en"

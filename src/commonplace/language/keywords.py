@@ -53,12 +53,14 @@ def _content_words(text: str, language: str) -> Iterator[Word]:
     latin = language if language in ("en", "fr") else latin_language(text)
     east = language if language in ("ja", "zh") else east_language(text)
     repeated = chinese.repeated_in(_EAST_RUN.findall(text)) if east == "zh" else frozenset[str]()
-    for sentence in _SENTENCE_END.split(text):
+    sentences = _SENTENCE_END.split(text)
+    alone = len(sentences) == 1
+    for sentence in sentences:
         yield from _in_sentence(
             sentence,
             _Reading(
-                latin if latin == language else latin_language(sentence, latin),
-                east if east == language else east_language(sentence, east),
+                latin if alone or latin == language else latin_language(sentence, latin),
+                east if alone or east == language else east_language(sentence, east),
                 repeated,
             ),
         )

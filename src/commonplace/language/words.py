@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log
+from typing import NamedTuple
 
 LONGEST = 40
 """Longer words are encoded data or other noise, never a keyword."""
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word as it is written, and how much it says for its length: 1 for an ordinary noun."""
 
     surface: str
