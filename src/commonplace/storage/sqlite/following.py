@@ -93,7 +93,9 @@ class Follower:
         return Followed(fingerprint, embedder, dimensions, _meta(connection, "history"))
 
     def _opened(self, connection: apsw.Connection, followed: Followed) -> Index:
-        return self._loaded(connection, followed) or self._built(connection, followed)
+        index = self._loaded(connection, followed) or self._built(connection, followed)
+        index.prepare()
+        return index
 
     def _loaded(self, connection: apsw.Connection, followed: Followed) -> Index | None:
         if self._folder is None:

@@ -32,6 +32,7 @@ _SHORTLIST, _SHARE = 4096, 32
 """So many vectors, or this part of them if that is more, are compared where there are many times as many."""
 _MANY = 4
 _FEW = 8
+_SPARE = 8
 _NOWHERE = -1
 _WASTE = 4096
 
@@ -116,9 +117,15 @@ class Index:
     # Following the store
 
     def expect(self, memories: int, parts: int) -> None:
-        """Make room at once for what is about to be put: growing step by step would need it twice."""
-        self._memories.reserve(memories)
-        self._parts.reserve(parts)
+        """Make room at once for so many and some more: growing step by step would need it twice, and hold up a call."""
+        self._memories.reserve(memories + memories // _SPARE)
+        self._parts.reserve(parts + parts // _SPARE)
+
+    def prepare(self) -> None:
+        """Do now what the first call to come would have to wait for."""
+        self.expect(len(self._memories), len(self._parts))
+        if len(self._parts) >= _MANY * _SHORTLIST:
+            self._signs.follow(self._parts["code"])
 
     def put(self, entries: Entries, parts: Parts, gone: NDArray[np.int64]) -> None:
         """Take these memories as they are now, and drop those that are gone."""
