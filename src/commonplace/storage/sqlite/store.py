@@ -118,6 +118,8 @@ class SqliteStore:
         if self._writer is not None:
             await self._writer.submit_apart(self._writer.empty_log)
             await self._merge(self._writer)
+            if self._writer.log_is_long:
+                await self._readers.run(self._bring_log_over)
             await self._readers.run(partial(self._save_index, None))
         await self._readers.run(self._count_words)
 
@@ -228,6 +230,15 @@ class SqliteStore:
         finally:
             connection.close()
         return "" if found == ["ok"] else "; ".join(found)
+
+    def _bring_log_over(self) -> None:
+        """From the log to the file, as far as nobody reads what is older. Writers go on meanwhile."""
+        with speaking_plainly(self._path):
+            connection = self._taken()
+            try:
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            finally:
+                self._idle.put(connection)
 
     async def _merge(self, writer: Writer) -> None:
         for name in await self._readers.run(self._scattered):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from commonplace.storage.sqlite.writing import SqliteTransaction
 
 _LARGEST_GROUP = 256
 _BRIEFLY_MS = 200
+_LONG_LOG, _LONGEST_LOG = 1000, 8000
+"""Pages: from when on the log is brought over in the background, and when a commit does it for want of that."""
 
 Work = Callable[[SqliteTransaction], Any]
 Apart = Callable[[apsw.Connection], Any]
@@ -43,6 +46,8 @@ class Writer:
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._door = threading.Lock()
         self._closed = False
+        self._log = 0
+        connection.set_wal_hook(self._note_log)
         self._thread = threading.Thread(target=self._run, name="commonplace-writer", daemon=True)
         self._thread.start()
 
@@ -50,6 +55,11 @@ class Writer:
     def waiting(self) -> int:
         """Jobs that no group has taken up yet."""
         return self._jobs.qsize()
+
+    @property
+    def log_is_long(self) -> bool:
+        """Whether it is time to bring over to the file what commits have written to the log."""
+        return self._log >= _LONG_LOG
 
     def submit(self, work: Work) -> Outcome:
         return self._queued(Job(work=work))
@@ -71,6 +81,14 @@ class Writer:
         finally:
             connection.set_busy_timeout(PATIENCE_MS)
         self._transaction.erased = bool(busy)
+
+    def _note_log(self, connection: apsw.Connection, name: str, pages: int) -> int:
+        """In place of SQLite's own care for the log: a commit that brings it over takes many times as long."""
+        self._log = pages
+        if pages >= _LONGEST_LOG:
+            with suppress(apsw.Error):  # the commit stands, and the next one tries again
+                connection.wal_checkpoint(name)
+        return apsw.SQLITE_OK
 
     def _queued(self, job: Job) -> Outcome:
         with self._door:
