@@ -6,6 +6,7 @@ Everything is counted in one unit: the distance, in an embedder's cosines, betwe
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from math import inf
 from typing import NamedTuple
 
 from commonplace.domain.errors import Invalid
@@ -113,17 +114,18 @@ def rank(
     own = _own(evidence, coverage, scale, weights)
     lent = _lent(own, evidence.neighbours, scale.edge, weights.neighbours)
     plain = own | {row: own[row] + more for row, more in lent.items()}
-    if least > 0:
-        cosines = evidence.cosines
-        plain = {r: s for r, s in plain.items() if similarity(cosines.get(r), coverage.get(r, 0.0), scale) >= least}
-    standing = standings(_contenders(plain, limit, weights))
+
+    def close(row: int) -> float:
+        return similarity(evidence.cosines.get(row), coverage.get(row, 0.0), scale)
+
+    standing = standings(_contenders(plain, limit, weights, lambda row: least <= 0 or close(row) >= least))
     scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}
     best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
     return [
         Ranked(
             row,
             scores[row],
-            similarity(evidence.cosines.get(row), coverage.get(row, 0.0), scale),
+            close(row),
             _reasons(own[row], weights.lexical * coverage.get(row, 0.0), lent.get(row, 0.0), standing[row], weights),
         )
         for row in best
@@ -150,13 +152,21 @@ def _own(evidence: Evidence, coverage: Mapping[int, float], scale: Scale, weight
     return own
 
 
-def _contenders(plain: Mapping[int, float], limit: int | None, weights: Weights) -> list[int]:
-    """The rows that could be among the best: boosts are small, so most need not be looked up."""
-    if limit is None or len(plain) <= limit:
-        return sorted(plain)
+def _contenders(
+    plain: Mapping[int, float], limit: int | None, weights: Weights, passes: Callable[[int], bool]
+) -> list[int]:
+    """The rows that pass and could be among the best: boosts are small, so most need not be looked at."""
     most = weights.importance + weights.recency + weights.use
-    least = sorted(plain.values(), reverse=True)[limit - 1] - most - _ROUNDING
-    return sorted(row for row, score in plain.items() if score >= least)
+    found: list[int] = []
+    least = -inf
+    for row in sorted(plain, key=plain.__getitem__, reverse=True):
+        if plain[row] < least:
+            break
+        if passes(row):
+            found.append(row)
+        if len(found) == limit and least == -inf:
+            least = plain[row] - most - _ROUNDING
+    return sorted(found)
 
 
 def _lent(
