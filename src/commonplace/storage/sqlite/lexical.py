@@ -112,7 +112,7 @@ class Counts:
 
 
 def _about(total: int, before: int) -> bool:
-    return abs(total - before) <= total // 100
+    return abs(total - before) <= total // 20
 
 
 class Lexical:

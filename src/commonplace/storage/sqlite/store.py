@@ -241,12 +241,12 @@ class SqliteStore:
                 self._idle.put(connection)
 
     async def _merge(self, writer: Writer) -> None:
-        for name in await self._readers.run(self._scattered):
-            pages = -PAGES
-            while await writer.submit_apart(partial(merge, name, pages)):
-                pages = PAGES
+        for name, steps in (await self._readers.run(self._scattered)).items():
+            for step in range(steps):
+                if not await writer.submit_apart(partial(merge, name, PAGES if step else -PAGES)):
+                    break
 
-    def _scattered(self) -> list[str]:
+    def _scattered(self) -> dict[str, int]:
         with speaking_plainly(self._path), self._view() as connection:
             return scattered(connection)
 
