@@ -149,7 +149,10 @@ def disclosed(disclosure: str) -> str:
 
 def line(text: str) -> str:
     """On one line, so that a text cannot pose as another entry of a list."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    shown = " ".join(text.split())
+    if shown.isprintable():  # as nearly all are; to go through them letter by letter took most of a long list's time
+        return shown
+    return " ".join("".join(char if char.isprintable() else " " for char in shown).split())
 
 
 def stamp(moment: datetime, zone: ZoneInfo) -> str:

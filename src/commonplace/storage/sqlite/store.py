@@ -117,9 +117,9 @@ class SqliteStore:
         """Let go of what was deleted, and make what comes next fast, a search as well as the next start."""
         if self._writer is not None:
             await self._writer.submit_apart(self._writer.empty_log)
-            await self._merge(self._writer)
             if self._writer.log_is_long:
                 await self._readers.run(self._bring_log_over)
+            await self._merge(self._writer)
             await self._readers.run(partial(self._save_index, None))
         await self._readers.run(self._count_words)
 
