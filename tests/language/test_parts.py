@@ -46,8 +46,14 @@ def test_without_sentences_parts_end_at_blanks() -> None:
 
 
 def test_without_blanks_parts_end_anywhere() -> None:
-    assert [len(part) for part in parts("x" * 600)[1:]] == [260, 260, 80]
+    assert [len(part) for part in parts("x" * 600)[1:]] == [260, 226, 114]
     assert [len(part) for part in parts("字" * 300)[1:]] == [110, 110, 80]
+
+
+@pytest.mark.parametrize("length", range(255, 300, 3))
+def test_no_part_is_a_mere_word_at_the_end(length: int) -> None:
+    text = ("words of all kinds stand here, one beside another " * 9)[:length] + " zebra"
+    assert all(len(part) > 60 for part in parts(text)[1:])
 
 
 @given(pieces)

@@ -87,6 +87,13 @@ async def test_what_came_after_the_words_were_counted_is_found(house: House) -> 
     assert len(found.scores) == 2 * lexical.FREQUENT + 1
 
 
+async def test_the_only_memory_with_a_word_counts_for_much_however_long_it_is(house: House) -> None:
+    await house.keep_all(texts(100))
+    long = await house.keep(" ".join(["some words", *texts(300), "okapi", *texts(300)]))
+    found = await house.store.read(lambda tx: tx.lexical(query_terms("okapi"), house.ours, 10))
+    assert found.scores[long.number] > found.asked / 2
+
+
 async def test_full_text_in_many_pieces_is_merged_into_one(house: House) -> None:
     await scatter(house)
     found = await house.store.read(lambda tx: tx.lexical(query_terms("garden 東京"), house.ours, 100))

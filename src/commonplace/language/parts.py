@@ -26,7 +26,11 @@ def parts(text: str) -> list[str]:
 def _cut(text: str) -> list[str]:
     pieces, start = [], 0
     while start < len(text):
-        end = _end(text, start, _reach(text, start))
+        reach = _reach(text, start)
+        end = _end(text, start, reach)
+        if 0 < len(text) - end < (reach - start) // 3:
+            # A last part of a word or two would be very like any question that has the word: share what is left.
+            end = _end(text, start, start + (len(text) - start) * 2 // 3)
         piece = text[start:end].strip()
         if piece:
             pieces.append(piece)

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
 from commonplace.domain.errors import Invalid
@@ -64,7 +65,8 @@ def listener(app: ASGIApp, settings: Settings, transport: str, farewell: Farewel
     # In detail it would write down what a WebSocket was opened with, and so keys.
     errors = logging.getLogger("uvicorn.error")
     errors.setLevel(max(logging.INFO, logging.getLogger().getEffectiveLevel()))
-    errors.addFilter(_is_no_refusal)
+    for logger in (errors, logging.getLogger("mcp.server.streamable_http")):
+        logger.addFilter(_is_worth_a_line)
     return Listener(config, _bound(host, port, f"{transport}-port"), farewell)
 
 
@@ -77,6 +79,13 @@ def _bound(host: str, port: int, option: str) -> socket.socket:
         raise Invalid(option, reason) from error
 
 
-def _is_no_refusal(record: logging.LogRecord) -> bool:
-    """uvicorn takes a WebSocket that is refused by an answer for an error: any stranger could fill the log."""
-    return record.msg != "ASGI callable returned without completing handshake."
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Not that a WebSocket was refused by an answer, or that a client went away: any stranger could fill the log."""
+    gone = record.exc_info is not None and _is_farewell(record.exc_info[1])
+    return not gone and record.msg != "ASGI callable returned without completing handshake."
+
+
+def _is_farewell(error: BaseException | None) -> bool:
+    if isinstance(error, BaseExceptionGroup):
+        return all(_is_farewell(one) for one in error.exceptions)
+    return isinstance(error, ClientDisconnect)

@@ -104,7 +104,8 @@ def placeless_page(memories: Sequence[Memory], total: int, lost: Sequence[Orphan
 
 
 def matches_page(query: str, found: Matches) -> str:
-    asked = query if query.isprintable() and len(query) <= _MOST_ECHOED else line(query)[:_MOST_ECHOED] + "..."
+    asked = query if query.isprintable() else line(query)
+    asked = asked if len(asked) <= _MOST_ECHOED else asked[:_MOST_ECHOED] + "..."
     if not found.best:
         return f"No matching memories found for '{asked}'."
     count = f"more than {found.total}" if found.more else str(found.total)

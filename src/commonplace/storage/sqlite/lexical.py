@@ -32,6 +32,8 @@ _MOST_LEARNT = 10_000
 _LEAST_IDF = 1e-6
 # The constants of BM25 as everyone uses them, and FTS5 too.
 _SATURATION, _LENGTH = 1.2, 0.75
+# Times the usual text. Beyond it BM25 would count a word in a long text for nothing, be it the only one that has it.
+_LONGEST = 3.0
 # The place of a term in the query is put above the number of a memory: so one sort counts the terms of each memory.
 _SHIFT = 56
 
@@ -73,7 +75,7 @@ class Matches:
         """The highest BM25 among the memories let through."""
         distinct, which = np.unique(self.numbers, return_inverse=True)
         known, lengths = index.lengths(distinct, passed)
-        norm = _SATURATION * (1 - _LENGTH + _LENGTH * lengths)[which]
+        norm = _SATURATION * (1 - _LENGTH + _LENGTH * np.minimum(lengths, _LONGEST))[which]
         weights = self.idf * self.counts * (1 + _SATURATION) / (self.counts + norm)
         numbers, scores = distinct[known], np.bincount(which, weights, len(distinct))[known]
         order = np.argsort(-scores, kind="stable")[:limit]
