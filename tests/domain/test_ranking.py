@@ -84,6 +84,16 @@ def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int
     return [one.row for one in ranked(*some, asked=asked, neighbours=neighbours)]
 
 
+def test_the_order_goes_by_bm25_and_the_similarity_by_the_words() -> None:
+    long, short = 1, 2
+    evidence = Evidence(
+        {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {}, {long: ASKED, short: ASKED / 2}
+    )
+    best = rank(evidence, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    assert [one.row for one in best] == [short, long]
+    assert best[1].similarity > 0.7 > best[0].similarity
+
+
 def test_meaning_and_words_together_beat_either() -> None:
     assert order(Candidate(1, 0.6, 0), Candidate(2, 0.6, 5), Candidate(3, 0.2, 5)) == [2, 3, 1]
 

@@ -45,6 +45,18 @@ async def test_the_literal_word_is_found_first_in_any_script(
     assert (await contents(engine, owner, Question(query)))[0] == text
 
 
+@pytest.mark.parametrize("words", [1, 500, 20_000])
+@pytest.mark.parametrize("query", ["okapi", "東"])
+async def test_the_only_memory_with_a_word_is_first_and_related_however_long_it_is(
+    engine: Engine, owner: Actor, query: str, words: int
+) -> None:
+    long = " ".join(f"word{number % 997}" for number in range(words))
+    await keep(engine, owner, *(f"note {number} of another thing" for number in range(30)), f"{long} {query} {long}")
+    best = (await engine.recall.recall(owner, Question(query))).hits[0]
+    assert query in best.memory.content
+    assert best.similarity >= 0.7
+
+
 async def test_query_text_is_always_literal(engine: Engine, owner: Actor) -> None:
     await keep(engine, owner, "plain words")
     for query in ('"', "NEAR(a b)", "a OR b", "words*", "^words", "terms:words", "-words", "(", "' --", "\\"):

@@ -20,7 +20,8 @@ class Evidence:
     they are known and differ. `lexical` is BM25. `neighbours` names rows that stand beside a row, found or not.
 
     `asked` is the sum of the idf of all the query's terms, those that no text has included: a query whose words are
-    nowhere to be found is decided by its meaning.
+    nowhere to be found is decided by its meaning. `words` is how much of that a row has, however long it is: what is
+    ordered by BM25 may still say everything that was asked for.
     """
 
     cosines: Mapping[int, float]
@@ -28,6 +29,7 @@ class Evidence:
     lexical: Mapping[int, float]
     asked: float
     neighbours: Mapping[int, Sequence[int]]
+    words: Mapping[int, float] = field(default_factory=dict)
 
 
 class Standing(NamedTuple):
@@ -116,7 +118,8 @@ def rank(
     plain = own | {row: own[row] + more for row, more in lent.items()}
 
     def close(row: int) -> float:
-        return similarity(evidence.cosines.get(row), coverage.get(row, 0.0), scale)
+        covered = evidence.words[row] / evidence.asked if row in evidence.words else coverage.get(row, 0.0)
+        return similarity(evidence.cosines.get(row), covered, scale)
 
     standing = standings(_contenders(plain, limit, weights, lambda row: least <= 0 or close(row) >= least))
     scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}

@@ -203,7 +203,7 @@ class Recall:
         rows = {*cosines, *found.scores, *chain.from_iterable(beside.values())}
         if scan:
             cosines.update(scan.of(rows - cosines.keys()))
-        evidence = Evidence(cosines, scan.whole(rows) if scan else {}, found.scores, found.asked, beside)
+        evidence = Evidence(cosines, scan.whole(rows) if scan else {}, found.scores, found.asked, beside, found.words)
         # Of those that say the same one remains: then more than the limit must be looked at to fill it.
         most = None if question.fold else question.limit
         scale = self._embedding.scale

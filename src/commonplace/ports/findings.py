@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -24,10 +24,14 @@ class Prints:
 
 @dataclass(frozen=True, slots=True)
 class LexicalHits:
-    """What full text found: BM25 by memory number, and how much the query asked for."""
+    """What full text found, by memory number: BM25, and how much the query asked for.
+
+    `words` is how much of that a memory has, however long it is and however often: the idf of each term it has.
+    """
 
     scores: Mapping[int, float]
     asked: float
+    words: Mapping[int, float] = field(default_factory=dict)
 
 
 class Facts(NamedTuple):

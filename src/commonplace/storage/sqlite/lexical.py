@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonplace.language.terms import Term
+from commonplace.ports import LexicalHits
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.rows import as_json
 from commonplace.storage.vectors.index import Index
@@ -71,15 +72,21 @@ class Matches:
     common: str
     common_score: float
 
-    def best(self, index: Index, passed: NDArray[np.bool_], limit: int) -> dict[int, float]:
+    def best(self, index: Index, passed: NDArray[np.bool_], limit: int) -> LexicalHits:
         """The highest BM25 among the memories let through."""
         distinct, which = np.unique(self.numbers, return_inverse=True)
         known, lengths = index.lengths(distinct, passed)
         norm = _SATURATION * (1 - _LENGTH + _LENGTH * np.minimum(lengths, _LONGEST))[which]
         weights = self.idf * self.counts * (1 + _SATURATION) / (self.counts + norm)
-        numbers, scores = distinct[known], np.bincount(which, weights, len(distinct))[known]
+        scores = np.bincount(which, weights, len(distinct))[known]
         order = np.argsort(-scores, kind="stable")[:limit]
-        return dict(zip(numbers[order].tolist(), scores[order].tolist(), strict=True))
+        numbers = distinct[known][order].tolist()
+        words = np.bincount(which, self.idf, len(distinct))[known][order]
+        return LexicalHits(
+            dict(zip(numbers, scores[order].tolist(), strict=True)),
+            self.asked,
+            dict(zip(numbers, words.tolist(), strict=True)),
+        )
 
 
 class Counts:

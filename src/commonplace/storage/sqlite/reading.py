@@ -196,9 +196,10 @@ class SqliteReading(ReadingParts):
             return LexicalHits({}, 0.0)
         with self._index() as index:
             hits = matches.best(index, self._passing(index, among), limit)
-        if not hits and matches.common:
-            hits = dict.fromkeys(self._newest_with(words, matches.common, among, limit), matches.common_score)
-        return LexicalHits(hits, matches.asked)
+        if not hits.scores and matches.common:
+            newest = dict.fromkeys(self._newest_with(words, matches.common, among, limit), matches.common_score)
+            return LexicalHits(newest, matches.asked, newest)
+        return hits
 
     def _newest_with(self, words: Lexical, expression: str, among: Filter, limit: int) -> list[int]:
         """A glance at the newest is enough, unless the filter lets too few of them through."""
