@@ -1,5 +1,7 @@
 """記憶管理: figures, export and import, moving and deleting many."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -13,9 +15,12 @@ from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import Domain, Texts, described, moment, reference
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
+from commonplace.domain.memory import Memory
 
 MOST_AT_ONCE = 1000
 MOST_SHOWN = 100
+_TOGETHER = 16
+"""Deleted in one commit: others who want to write wait for it, a hundredth of a second for each."""
 
 actions = Actions("action")
 
@@ -139,19 +144,26 @@ async def change_domain(
 @actions.destroys
 async def batch_delete(call: Call, *, memory_ids: list[str]) -> Done:
     """Each for itself: what cannot be deleted is named and does not hold up the others."""
-    deleted: list[str] = []
-    missing: list[str] = []
-    denied: list[str] = []
-    for one in _distinct(memory_ids):
-        try:
-            deleted.append((await call.engine.memories.forget(call.actor, reference(one))).id)
-        except NotFound:
-            missing.append(one[:MOST_SHOWN])
-        except Forbidden:
-            denied.append(one[:MOST_SHOWN])
+    fates = await _deleted(call, _distinct(memory_ids))
+    deleted = [fate.id for fate in fates.values() if isinstance(fate, Memory)]
+    missing = [one[:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, NotFound)]
+    denied = [one[:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, Forbidden)]
     data = {"deleted_count": len(deleted), "deleted": deleted, "not_found": missing, "denied": denied}
     left = [f"{words}: {len(ids)}件" for words, ids in (("見つからない", missing), ("権限がない", denied)) if ids]
     return Done(data, f"{len(deleted)}件の記憶を削除しました" + (f" ({', '.join(left)})" if left else ""))
+
+
+async def _deleted(call: Call, ids: Sequence[str]) -> dict[str, Memory | BaseException]:
+    """Those who wait at the same time share a commit: one by one, each would write the same pages again."""
+    forget, fates = call.engine.memories.forget, dict[str, Memory | BaseException]()
+    for start in range(0, len(ids), _TOGETHER):
+        some = ids[start : start + _TOGETHER]
+        done = await asyncio.gather(*(forget(call.actor, reference(one)) for one in some), return_exceptions=True)
+        fates |= zip(some, done, strict=True)
+        for fate in done:
+            if isinstance(fate, BaseException) and not isinstance(fate, NotFound | Forbidden):
+                raise fate
+    return fates
 
 
 @actions.destroys
