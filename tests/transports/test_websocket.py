@@ -202,6 +202,21 @@ async def test_presence_is_told_to_those_who_may_see_it(
     assert [one for one in apart.pending() if one.get("userId") != f"users:{stranger.actor.user}"] == []
 
 
+async def test_who_comes_before_the_first_look_is_told_too(engine: Engine, ann: Person, ben: Person) -> None:
+    await shared(engine, ann, "ben")
+    sockets = Sockets(engine, Settings(), Limits.of(Settings()))
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await sockets({**scope, ACTOR: ben.actor}, receive, send)
+
+    line = await Caller(app, "").open()
+    await line.listen()
+    await engine.attendance.update(ann.actor)
+    async with sockets.running():
+        assert (await line.next("presence"))["userId"] == f"users:{ann.actor.user}"
+        await line.hang_up()
+
+
 async def test_a_focus_is_told_without_what_the_other_may_not_see(
     engine: Engine, app: ASGIApp, ann: Person, ben: Person
 ) -> None:

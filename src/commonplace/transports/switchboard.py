@@ -97,6 +97,7 @@ class Switchboard:
         self._emptied = asyncio.Event()
         self._known: Mapping[str, Presence] | None = None
         self._change = 0
+        self._comparing = anyio.Lock()
         self.closed = False
 
     def __len__(self) -> int:
@@ -213,16 +214,24 @@ class Switchboard:
                 line.push(texts)
                 line.position = stretch.through
 
+    async def know_who_is_here(self) -> None:
+        """Before a line may expect to hear who comes: without a first view, an arrival would be part of that view."""
+        async with self._comparing:
+            if self._known is None:
+                self._known = await self._engine.attendance.everyone()
+
     async def _tell_presence(self, change: int) -> None:
+        await self._tell_of(await self._changed_presences(change))
+
+    async def _changed_presences(self, change: int) -> Sequence[Presence]:
         """By comparing with what was told last; time alone changes it too."""
-        now = self._engine.clock.now()
-        before = self._known
-        if before is not None and change == self._change and _stands(before, now):
-            return
-        here = await self._engine.attendance.everyone()
-        self._known, self._change = here, change
-        if before is not None:
-            await self._tell_of(_differences(before, here))
+        async with self._comparing:
+            before = self._known
+            if before is not None and change == self._change and _stands(before, self._engine.clock.now()):
+                return ()
+            here = await self._engine.attendance.everyone()
+            self._known, self._change = here, change
+            return () if before is None else _differences(before, here)
 
     async def _tell_of(self, presences: Sequence[Presence]) -> None:
         lines = [line for line in self._lines if line.listening]

@@ -167,6 +167,7 @@ class Sockets:
         """Everything after an event, in order, then what comes; without a number, after what the hello named."""
         after = _number("after", said.get("after", line.position))
         line.listening = False
+        await self._board.know_who_is_here()
         complete = None
         while True:
             told = await self._engine.watches.told([(line.actor, after)], BATCH)
