@@ -4,8 +4,9 @@ The program runs with a clock at the doors of its parts (watched_server.py), so 
 calls that are timed. The price of the protocol is the same exchange with a bare server: a request as long, an answer
 as long. Calls are ordered by what they took; the split at p50 is the mean of the middle fifth, the split at p95 that
 of the calls from 92.5 to 97.5 %, so that the parts and the rest add up to the whole. The disk stands apart from
-the rest, beside its own limit. The third row is CPU, a mean over all calls: what else the
-machine does changes it least, so the goals are judged by it. CPU that a part lets other threads use is in the rest.
+the rest, beside its own limit. The third row is CPU, a mean over all calls and what they left to the background: what
+else the machine does changes it least, so the goals are judged by it. CPU that a part lets other threads use is in
+the rest.
 
 The physical limits stand beside them: for the scan, one pass over as many bytes as the codes have; for the
 store call, writing as many bytes as the log grew by and flushing them, in the same folder.
@@ -154,8 +155,14 @@ def _split(calls: Calls, spans: Sequence[Span], limit: float) -> Measured:
     usual, slow = (
         walls[int(len(walls) * low) : int(len(walls) * high) + 1] for low, high in ((0.4, 0.6), (0.925, 0.975))
     )
-    used = _mean([_parts([(part, u) for part, _, _, u in inside], calls.protocol[1], calls.cpu) for inside in within])
-    return Measured(_mean(usual), _mean(slow), used, limit)
+    return Measured(_mean(usual), _mean(slow), _used(calls, spans), limit)
+
+
+def _used(calls: Calls, spans: Sequence[Span]) -> Split:
+    """CPU a call, with what calls left to the background: its scans are scans too, whenever they are done."""
+    began, ended, count = calls.timed[0].began, calls.timed[-1].ended, len(calls.timed)
+    during = [(part, cpu / count) for part, start, end, cpu in spans if began <= start and end <= ended]
+    return _parts(during, calls.protocol[1], calls.cpu)
 
 
 def _parts(taken: Sequence[tuple[str, float]], protocol: float, whole: float) -> Split:
