@@ -64,11 +64,12 @@ def ranked(
     asked: float = ASKED,
     neighbours: dict[int, list[int]] | None = None,
     limit: int | None = None,
+    least: float = 0.0,
 ) -> list[Ranked]:
     evidence = Evidence(
         {one.row: one.cosine for one in some if one.cosine is not None},
         {one.row: one.whole for one in some if one.whole is not None},
-        {one.row: one.lexical for one in some},
+        {one.row: one.lexical for one in some if one.lexical or one.cosine is None},
         asked,
         neighbours or {},
     )
@@ -77,7 +78,7 @@ def ranked(
     def look_up(rows: Sequence[int]) -> dict[int, Standing]:
         return {row: standing[row] for row in rows if row in standing}
 
-    return rank(evidence, look_up, scale=SCALE, limit=limit)
+    return rank(evidence, look_up, scale=SCALE, limit=limit, least=least)
 
 
 def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int]] | None = None) -> list[int]:
@@ -152,6 +153,18 @@ def test_a_limit_takes_what_the_whole_list_begins_with(
     known = {one.row for one in some}
     beside = {row: [other for other in others if other in known] for row, others in beside.items()}
     assert ranked(*some, neighbours=beside, limit=limit) == ranked(*some, neighbours=beside)[:limit]
+
+
+@given(found, st.integers(1, 12), st.floats(0, 1))
+def test_a_threshold_leaves_those_that_are_as_close(some: list[Candidate], limit: int, least: float) -> None:
+    close = [one for one in ranked(*some) if one.similarity >= least]
+    assert ranked(*some, limit=limit, least=least) == close[:limit]
+
+
+@given(candidates)
+def test_a_threshold_leaves_what_is_exactly_as_close(one: Candidate) -> None:
+    [found] = ranked(one)
+    assert ranked(one, least=found.similarity) == [found]
 
 
 def test_only_rows_that_boosts_could_bring_to_the_top_are_looked_up() -> None:

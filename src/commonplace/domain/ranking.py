@@ -121,7 +121,8 @@ def rank(
         covered = evidence.words[row] / evidence.asked if row in evidence.words else coverage.get(row, 0.0)
         return similarity(evidence.cosines.get(row), covered, scale)
 
-    standing = standings(_contenders(plain, limit, weights, lambda row: least <= 0 or close(row) >= least))
+    passes = _passing(evidence, close, least, scale)
+    standing = standings(_contenders(plain, limit, weights, passes))
     scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}
     best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
     return [
@@ -153,6 +154,21 @@ def _own(evidence: Evidence, coverage: Mapping[int, float], scale: Scale, weight
     for row, covered in coverage.items():
         own[row] += weights.lexical * covered
     return own
+
+
+def _passing(evidence: Evidence, close: Callable[[int], float], least: float, scale: Scale) -> Callable[[int], bool]:
+    """Whether a row is close enough. Most have none of the words: of these the cosine alone tells."""
+    if least <= 0:
+        return lambda row: True
+    cosines, lexical, words = evidence.cosines, evidence.lexical, evidence.words
+    enough = _cosine(least, scale) - _ROUNDING
+
+    def passes(row: int) -> bool:
+        if cosines.get(row, -1.0) < enough and row not in lexical and row not in words:
+            return False
+        return close(row) >= least
+
+    return passes
 
 
 def _contenders(
@@ -233,6 +249,14 @@ def _meaning(cosine: float, scale: Scale) -> float:
     for (low, value), (high, next_value) in pairwise(scale.anchors):
         if cosine < high:
             return value + (next_value - value) * max(cosine - low, 0.0) / (high - low)
+    return 1.0
+
+
+def _cosine(meaning: float, scale: Scale) -> float:
+    """The other way round: from which cosine on it means so much."""
+    for (low, value), (high, next_value) in pairwise(scale.anchors):
+        if meaning < next_value:
+            return low + (high - low) * max(meaning - value, 0.0) / (next_value - value)
     return 1.0
 
 

@@ -250,7 +250,7 @@ class Index:
         """One vector beside those of all memories let through."""
         codes, places = self._parts["code"], self._parts["place"]
         # One more, False, so that the place of a vector that belongs nowhere is never let through.
-        beside = compared(codes, self._parts["scale"], vector, np.append(passed, False)[places])
+        beside = compared(codes, self._parts["scale"], vector, np.append(passed, False).take(places))
         return Scanned(
             beside,
             self._worth_comparing(beside),
