@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.domain import limits
 from commonplace.domain.access import ALL_PERMISSIONS, Actor, Permission, Right, reach, require
+from commonplace.domain.collection import Scope
 from commonplace.domain.credential import KEY_BYTES, Credential, User, key_hash, new_key, same_key
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, Unauthenticated
 from commonplace.domain.filter import Filter
@@ -227,6 +228,19 @@ def readable(tx: Reading, actor: Actor, now: datetime) -> Filter:
     """What the actor may see, as the filter every read starts from."""
     require(actor, Permission.READ)
     return Filter(reach(actor, Right.READ, tx.holdings(actor.user), now), now)
+
+
+def narrowed(tx: Reading, actor: Actor, scope: Scope) -> Actor:
+    """The same caller, looking only where the scope says, as far as it may look there."""
+    named = set(scope.collections)
+    kinds = {c.domain for c in map(tx.collections.get, named) if c}
+    return actor.within(
+        frozenset(
+            h.id
+            for h in tx.holdings(actor.user)
+            if (not scope.domains or h.domains & set(scope.domains)) and (h.domain not in kinds or h.id in named)
+        )
+    )
 
 
 def changeable(tx: Reading, actor: Actor, now: datetime) -> Filter:

@@ -24,7 +24,7 @@ from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFoun
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, uuid7
 from commonplace.domain.memory import SHORTEST_TTL, Ephemeral, Memory
-from commonplace.engine.access import changeable, readable, require_writable
+from commonplace.engine.access import changeable, narrowed, readable, require_writable
 from commonplace.engine.memories import Memories, Reference
 from commonplace.ports import Clock, Reading, Slice, Store, Transaction
 
@@ -233,17 +233,7 @@ class Collections:
     async def narrowed(self, actor: Actor, scope: Scope) -> Actor:
         """The same caller, looking only where the scope says, as far as it may look there."""
         require(actor, Permission.READ)
-
-        def work(tx: Reading) -> frozenset[CollectionId]:
-            named = set(scope.collections)
-            kinds = {c.domain for c in map(tx.collections.get, named) if c}
-            return frozenset(
-                h.id
-                for h in tx.holdings(actor.user)
-                if (not scope.domains or h.domains & set(scope.domains)) and (h.domain not in kinds or h.id in named)
-            )
-
-        return actor.within(await self._store.read(work))
+        return await self._store.read(lambda tx: narrowed(tx, actor, scope))
 
     async def survey(self, actor: Actor, tags: int) -> Survey:
         """What the actor may see, in figures."""

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
+from commonplace.domain.collection import Scope
 from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
 from commonplace.domain.ranking import Evidence, Ranked, Standing, Standings, folded, rank, similarity
-from commonplace.engine.access import own_labels, readable
+from commonplace.engine.access import narrowed, own_labels, readable
 from commonplace.engine.embedding import Embedding
 from commonplace.language.terms import query_terms
 from commonplace.ports import Clock, LexicalHits, Prints, Reading, Store, Transaction
@@ -46,6 +47,8 @@ class Question:
     text: str
     limit: int = 10
     threshold: float = 0.0
+    scope: Scope | None = None
+    """Where to look of all that the caller may see; None for everywhere."""
     since: datetime | None = None
     until: datetime | None = None
     importance_min: float | None = None
@@ -247,8 +250,9 @@ def _leading(cosines: Mapping[int, float], lexical: Mapping[int, float]) -> list
 
 
 def _among(tx: Reading, actor: Actor, question: Question, now: datetime) -> Filter:
+    looking = narrowed(tx, actor, question.scope) if question.scope else actor
     return replace(
-        readable(tx, actor, now),
+        readable(tx, looking, now),
         since=question.since,
         until=question.until,
         importance_min=question.importance_min,

@@ -107,15 +107,15 @@ async def search(
     threshold: float = THRESHOLD,
     summarize: bool = False,
 ) -> Done:
-    looking = await scope.looking(call, include_domains, [project_id] if project_id else [], session_id)
     question = Question(
         query,
         limit,
         limits.importance(threshold, "threshold"),
+        await scope.where(call, include_domains, [project_id] if project_id else [], session_id),
         tags=limits.tags(tags or ()),
         categories=(limits.label("category", category),) if category else (),
     )
-    recalled = await call.engine.recall.recall(looking, question)
+    recalled = await call.engine.recall.recall(call.actor, question)
     results = bounded([found(hit) for hit in recalled.hits])
     data: dict[str, Any] = {"results": results, "count": len(results), "query": query}
     if summarize:

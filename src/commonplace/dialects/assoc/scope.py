@@ -67,7 +67,20 @@ async def looking(
     session_id: str | None = None,
     usual: Sequence[str] = USUAL_DOMAINS,
 ) -> Actor:
-    """The caller, looking only there: in what is named, else in what is usual and what was named by id."""
+    """The caller, looking only there."""
+    return await call.engine.collections.narrowed(
+        call.actor, await where(call, domains, projects, session_id, usual=usual)
+    )
+
+
+async def where(
+    call: Call,
+    domains: Sequence[str] | None,
+    projects: Sequence[str] = (),
+    session_id: str | None = None,
+    usual: Sequence[str] = USUAL_DOMAINS,
+) -> Scope:
+    """In what is named, else in what is usual and what was named by id."""
     chosen = (
         list(domains) if domains else [*usual, *(["project"] if projects else []), *(["session"] if session_id else [])]
     )
@@ -78,4 +91,4 @@ async def looking(
             session = await session_of(call, session_id)
         chosen = chosen if session else [domain for domain in chosen if domain != "session"]
         named += [session.id] if session else []
-    return await call.engine.collections.narrowed(call.actor, Scope(tuple(chosen) or ("none",), tuple(named)))
+    return Scope(tuple(chosen) or ("none",), tuple(named))
