@@ -340,6 +340,21 @@ async def test_what_has_ended_or_changed_is_not_found(ann: Gardener, clock: Cloc
     assert await ann.search("hawk") == []
 
 
+async def test_letters_and_marks_may_be_written_apart_in_one_place_and_together_in_another(ann: Gardener) -> None:
+    for name, text in {
+        "two": "\u00e9A\u0301",
+        "three": "voil\u00e0 le re\u0301sum\u00e9",
+        "kana": "か\u3099ぎ",
+        "hangul": "한\u1112\u1161\u11ab",
+    }.items():
+        await ann.plant(f"core://{name}", text)
+    await ann.plant("core://other", "re\u0301sumer")
+    assert await ann.search("\u00e9\u00c1") == ["core://two"]
+    assert await ann.search("R\u00e9sum\u00e9") == ["core://three"]
+    assert await ann.search("がぎ") == ["core://kana"]
+    assert await ann.search("한한") == ["core://hangul"]
+
+
 LETTERS = "abA é\u0301漢字のカ한글ก\u0e31%_*\"'\\/\n🧠"
 TEXTS = st.text(LETTERS, min_size=1, max_size=12).filter(str.strip)
 QUERIES = st.text(LETTERS, min_size=1, max_size=5).filter(str.strip)

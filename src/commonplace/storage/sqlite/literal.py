@@ -23,6 +23,11 @@ def phrase(passage: str) -> str:
     return " OR ".join('"' + form.replace('"', '""') + '"' for form in forms if len(form) >= SHORTEST)
 
 
+def has_marks(passage: str) -> bool:
+    """Whether there is more than one way to write it."""
+    return normalised("NFD", passage) != passage or normalised("NFC", passage) != passage
+
+
 def characters(terms: Sequence[Term], passage: str) -> str:
     """One or two characters of a script without spaces, for the index of words; empty for anything else."""
     if unicodedata.category(passage[0])[0] == "M":  # it may stand behind a letter of any script

@@ -106,6 +106,14 @@ class SqlitePathReading(Statements):
 
     def containing(self, passage: str, among: Filter, most: int) -> Sequence[int]:
         """The newest texts that hold the passage, letter for letter but for case."""
+        found = self._holding(passage, among, most)
+        if not literal.has_marks(passage):
+            return found
+        marked = [row[0] for row in self._all("texts_with_marks", most=most, **rows.seen_bindings(among))]
+        return sorted({*found, *self._verified(marked, passage)}, reverse=True)[:most]
+
+    def _holding(self, passage: str, among: Filter, most: int) -> Sequence[int]:
+        """Those in which its letters and marks are written all together, or all apart."""
         seen = rows.seen_bindings(among)
         if len(passage) >= literal.SHORTEST:
             found = self._all("texts_matching", phrase=literal.phrase(passage), most=most, **seen)

@@ -232,6 +232,16 @@ WHERE
 ORDER BY m.number DESC
 LIMIT :most
 
+-- name: texts_with_marks
+-- The condition as it stands in the index, or the index could not be used.
+SELECT m.number
+FROM memories AS m INDEXED BY memories_with_marks
+WHERE
+    m.content GLOB '*[' || char(768) || '-' || char(879) || char(12441, 12442) || char(4449) || '-' || char(4546) || ']*'
+    AND {seen}
+ORDER BY m.number DESC
+LIMIT :most
+
 -- name: names_matching
 SELECT {path}
 FROM names AS n
