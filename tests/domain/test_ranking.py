@@ -137,6 +137,20 @@ def test_an_unrelated_neighbour_lends_nothing() -> None:
     assert alone.reasons["neighbours"] == pytest.approx(0)
 
 
+def test_near_duplicates_side_by_side_stay_behind_the_match_itself() -> None:
+    match, like, likewise = Candidate(9, 1.0, 10), Candidate(1, 0.9, 8.5), Candidate(2, 0.9, 8.5)
+    assert order(match, like, likewise, neighbours={1: [2], 2: [1]}) == [9, 1, 2]
+
+
+@given(found, neighbourhoods)
+def test_what_is_lent_lifts_nothing_above_the_best(some: list[Candidate], beside: dict[int, list[int]]) -> None:
+    known = {one.row for one in some}
+    beside = {row: [other for other in others if other in known] for row, others in beside.items()}
+    plain = [one._replace(importance=0.5, age_days=0.0, uses=0) for one in some]
+    highest = max((one.score for one in ranked(*plain)), default=0.0)
+    assert all(one.score <= max(highest, 0.0) + 1e-6 for one in ranked(*plain, neighbours=beside))
+
+
 def test_equal_candidates_stand_in_the_order_of_their_rows() -> None:
     assert order(*(Candidate(row, 0.5, 1) for row in (5, 3, 9))) == [3, 5, 9]
 

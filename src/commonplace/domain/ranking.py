@@ -79,7 +79,7 @@ class Weights:
     lexical: float = 3.0
     """For a text that has every word of the query once."""
     neighbours: float = 0.5
-    """The share of what the best neighbour has beyond an unrelated text."""
+    """The share of what the best neighbour has beyond the row itself, or beyond an unrelated text if that is more."""
     importance: float = 0.02
     recency: float = 0.015
     use: float = 0.015
@@ -191,9 +191,10 @@ def _contenders(
 def _lent(
     own: Mapping[int, float], neighbours: Mapping[int, Sequence[int]], edge: float, share: float
 ) -> dict[int, float]:
-    """A share of what the best neighbour has beyond an unrelated text: much of a talk is said in the turn before.
+    """A share of what the best neighbour has more than the row, or than an unrelated text if that is more.
 
-    It is enough that one of two neighbours names the other.
+    Much of a talk is said in the turn before. What says the same lends nothing to its like, so that whatever matches
+    best in itself stays before those that only stand together. It is enough that one of two neighbours names the other.
     """
     best: dict[int, float] = {}
     for row, others in neighbours.items():
@@ -202,12 +203,11 @@ def _lent(
             continue
         for other in others:
             theirs = own[other]
-            # Hardly anything lends: two comparisons with the edge spare most of the looking up.
-            if theirs > edge and theirs > best.get(row, edge) and other != row:
-                best[row] = theirs
-            if worth > edge and worth > best.get(other, edge) and other != row:
-                best[other] = worth
-    return {row: share * (worth - edge) for row, worth in best.items()}
+            borrower, lender = (row, theirs) if theirs > worth else (other, worth)
+            # Hardly anything lends: the comparison with the edge spares most of the looking up.
+            if lender > edge and lender > best.get(borrower, edge):
+                best[borrower] = lender
+    return {row: share * (lender - max(own[row], edge)) for row, lender in best.items()}
 
 
 def boosts(one: Standing, weights: Weights = DEFAULT) -> tuple[float, float, float]:
