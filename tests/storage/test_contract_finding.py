@@ -1,7 +1,9 @@
 """What every store promises about finding: written once, run against each."""
 
+import asyncio
 import random
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -15,7 +17,7 @@ from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Change, Memory
 from commonplace.language.terms import Term, query_terms, terms
 from commonplace.ports import LexicalHits, Prints, Reading, Transaction
-from tests.storage.samples import NOW, House, Vectors, close_to, ending, only, random_units
+from tests.storage.samples import NOW, House, Spoilt, Vectors, close_to, ending, only, random_units
 
 pytestmark = pytest.mark.anyio
 
@@ -386,3 +388,30 @@ async def test_facts_hold_importance_time_and_uses(house: House) -> None:
     assert (facts.importance, facts.created, facts.uses) == (0.3, (NOW - DAY).timestamp(), 5)
     used = await house.store.read(lambda tx: only(tx, memory.number, house.ours))
     assert (used.uses, used.used_at) == (5, NOW + HOUR)
+
+
+async def test_a_search_goes_on_while_another_has_written_what_may_yet_be_undone(house: House) -> None:
+    numbers = await house.keep_all([f"note {number}" for number in range(3)])
+    looked, written, looked_again = (threading.Event() for _ in range(3))
+
+    def look(tx: Reading) -> Mapping[int, Sequence[int]]:
+        tx.neighbours(numbers, house.ours)
+        looked.set()
+        written.wait(10)
+        try:
+            return tx.neighbours(numbers, house.ours)
+        finally:
+            looked_again.set()
+
+    def write(tx: Transaction) -> None:
+        looked.wait(10)
+        for number in range(20):
+            house.put(tx, house.drafted(f"another {number}"))
+        tx.neighbours(numbers, house.ours)  # brings the index up to what is not yet certain
+        written.set()
+        looked_again.wait(10)
+        raise Spoilt
+
+    found, undone = await asyncio.gather(house.store.read(look), house.store.write(write), return_exceptions=True)
+    assert isinstance(undone, Spoilt)
+    assert found == {numbers[0]: numbers[1:], numbers[1]: [numbers[0], numbers[2]], numbers[2]: numbers[:2]}

@@ -61,7 +61,7 @@ class SqliteReading(ReadingParts):
         self._follower = follower
         self._path = path
         self._fingerprint = fingerprint
-        self._passed: tuple[tuple[Filter, int, int], NDArray[np.bool_]] | None = None
+        self._passed: tuple[tuple[Filter, Index, int], NDArray[np.bool_]] | None = None
 
     # Who
 
@@ -300,7 +300,7 @@ class SqliteReading(ReadingParts):
 
     def _passing(self, index: Index, among: Filter) -> NDArray[np.bool_]:
         """The filter as a mask; a search asks for the same one several times."""
-        key = (among, id(index), index.position)
+        key = (among, index, index.changes)
         if self._passed is None or self._passed[0] != key:
             self._passed = (key, index.passing(self._conditions(among)))
         return self._passed[1]

@@ -89,6 +89,8 @@ class Index:
     def __init__(self, dimensions: int) -> None:
         self.dimensions = dimensions
         self.position = 0
+        self.changes = 0
+        """How often it has changed: what was found out about its places holds as long as this stays the same."""
         self._mean_length: float | None = None
         self._signs = Signs(dimensions)
         self._memories = Columns(
@@ -129,6 +131,7 @@ class Index:
 
     def put(self, entries: Entries, parts: Parts, gone: NDArray[np.int64]) -> None:
         """Take these memories as they are now, and drop those that are gone."""
+        self.changes += 1
         self._mean_length = None
         self._put_entries(entries)
         places, known = self._places(gone)
@@ -174,6 +177,7 @@ class Index:
 
     def compact(self) -> None:
         """Leave nothing behind of what was replaced or is gone."""
+        self.changes += 1
         alive = self._memories["alive"]
         places = np.append(np.where(alive, np.cumsum(alive) - 1, _NOWHERE), _NOWHERE)[self._parts["place"]]
         self._parts["place"][:] = places
