@@ -390,6 +390,17 @@ async def test_facts_hold_importance_time_and_uses(house: House) -> None:
     assert (used.uses, used.used_at) == (5, NOW + HOUR)
 
 
+async def test_a_word_of_nearly_all_memories_is_found_when_some_have_gone(house: House) -> None:
+    numbers = await house.keep_all([f"fact {number}" for number in range(400)])
+    await house.store.settle()  # counts frequent words
+    assert await numbers_for(house, "fact")
+    for memory in await house.store.read(lambda tx: tx.memories(numbers[:3], house.ours)):
+        await house.forget(memory)
+    for query in ("fact", "fact 7", "fact fac"):
+        assert await numbers_for(house, query) <= set(numbers[3:])
+        assert await numbers_for(house, query)
+
+
 async def test_a_search_goes_on_while_another_has_written_what_may_yet_be_undone(house: House) -> None:
     numbers = await house.keep_all([f"note {number}" for number in range(3)])
     looked, written, looked_again = (threading.Event() for _ in range(3))

@@ -98,11 +98,11 @@ class Counts:
         self._learnt: dict[Term, tuple[int, int]] = {}
 
     def known(self, term: Term, total: int) -> int:
-        """0 where it is not known, or not any more."""
+        """0 where it is not known, or not any more. Some may have gone since: never more than there are now."""
         if not term.prefix and term.text in self._words and _about(total, self._counted_at):
-            return self._words[term.text]
+            return min(self._words[term.text], total)
         documents, at = self._learnt.get(term, (0, 0))
-        return documents if _about(total, at) else 0
+        return min(documents, total) if _about(total, at) else 0
 
     def outdated(self, total: int) -> bool:
         """Whether it is time to count all words again."""
