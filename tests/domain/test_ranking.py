@@ -88,7 +88,7 @@ def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int
 def test_the_order_goes_by_bm25_and_the_similarity_by_the_words() -> None:
     long, short = 1, 2
     evidence = Evidence(
-        {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {}, {long: ASKED, short: ASKED / 2}
+        {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {}, {long: 0.9 * ASKED, short: ASKED / 2}
     )
     best = rank(evidence, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
     assert [one.row for one in best] == [short, long]
@@ -149,6 +149,21 @@ def test_what_is_lent_lifts_nothing_above_the_best(some: list[Candidate], beside
     plain = [one._replace(importance=0.5, age_days=0.0, uses=0) for one in some]
     highest = max((one.score for one in ranked(*plain)), default=0.0)
     assert all(one.score <= max(highest, 0.0) + 1e-6 for one in ranked(*plain, neighbours=beside))
+
+
+def test_to_say_it_twice_or_shorter_is_no_better_than_to_say_it() -> None:
+    itself, twice, shorter = Candidate(9, 1.0, 7), Candidate(1, 0.95, 15), Candidate(2, 0.95, 11)
+    evidence = Evidence(
+        {one.row: one.cosine or 0.0 for one in (itself, twice, shorter)},
+        {},
+        {one.row: one.lexical for one in (itself, twice, shorter)},
+        ASKED,
+        {},
+        dict.fromkeys((9, 1, 2), ASKED),
+    )
+    found = rank(evidence, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    assert [one.row for one in found] == [9, 1, 2]
+    assert {one.reasons["lexical"] for one in found} == {DEFAULT.lexical}
 
 
 def test_equal_candidates_stand_in_the_order_of_their_rows() -> None:

@@ -137,9 +137,18 @@ def rank(
 
 
 def _coverage(evidence: Evidence) -> dict[int, float]:
-    """How much of what was asked for each text has."""
-    asked = evidence.asked
-    return {row: one / asked for row, one in evidence.lexical.items()} if asked > 0 else {}
+    """How much of what was asked for each text has. Nothing is more than all of it.
+
+    So a text that says it several times, or in fewer words, does not come before the one that says just that.
+    """
+    asked, words = evidence.asked, evidence.words
+    if asked <= 0:
+        return {}
+    everything = asked - _ROUNDING
+    return {
+        row: 1.0 if words.get(row, 0.0) >= everything else min(score / asked, 1.0)
+        for row, score in evidence.lexical.items()
+    }
 
 
 def _own(evidence: Evidence, coverage: Mapping[int, float], scale: Scale, weights: Weights) -> dict[int, float]:
