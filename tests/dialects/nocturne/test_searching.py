@@ -128,6 +128,8 @@ async def test_a_domain_narrows_the_search(talk: ProseConversation) -> None:
         assert await _found(talk, word, domain=domain) == [writer], domain
     assert await _found(talk, word, domain="game") == []
     assert len(await _found(talk, word, domain="")) == 2
+    for domain in ("a b", "%", "/", "nowhere", "writer/"):
+        assert "is not a known domain" in await talk.refused("search_memory", query=word, domain=domain), domain
 
 
 @behaviour("nocturne.search_memory.limit")

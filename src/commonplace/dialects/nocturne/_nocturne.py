@@ -53,11 +53,17 @@ def _cut(name: str) -> str:
 def located(call: Call, uri: str, field: str = "uri") -> Address:
     """An address in one of the domains that there are."""
     found = address(uri, field)
-    valid = domains(call.settings)
-    if found.domain not in (*valid, PLACELESS):
-        what = "is reserved for the server's own pages" if found.domain == SYSTEM else "is not a known domain"
-        raise Invalid(field, f"'{_cut(found.domain)}' {what}; valid domains: {', '.join(valid)}")
+    known_domain(call, found.domain, field)
     return found
+
+
+def known_domain(call: Call, domain: str, field: str) -> str:
+    """One of the domains that there are."""
+    valid = domains(call.settings)
+    if domain not in (*valid, PLACELESS):
+        what = "is reserved for the server's own pages" if domain == SYSTEM else "is not a known domain"
+        raise Invalid(field, f"'{_cut(domain)}' {what}; valid domains: {', '.join(valid)}")
+    return domain
 
 
 def domains(settings: Settings) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from commonplace.dialects._dialect import Call, Prose, Whole
-from commonplace.dialects.nocturne._nocturne import located, nocturne
+from commonplace.dialects.nocturne._nocturne import known_domain, located, nocturne
 from commonplace.dialects.nocturne.pages import matches_page, node_page, placeless_page
 from commonplace.dialects.nocturne.system import saw, system_page
 from commonplace.domain import limits
@@ -115,7 +115,7 @@ async def search_memory(
     """Search texts and paths for a substring (not by meaning), best match first."""
     within = ""
     if domain and domain.strip():
-        within = located(call, domain if "://" in domain else f"{domain.strip()}://", "domain").domain
+        within = known_domain(call, limits.text("domain", domain).partition("://")[0].strip().lower(), "domain")
     return Prose(matches_page(query, await call.engine.literal.search(call.actor, query, limit, within)))
 
 
