@@ -9,7 +9,9 @@ from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFoun
 from commonplace.domain.identifiers import CollectionId, MemoryId
 from commonplace.domain.memory import Draft, Memory
 from commonplace.engine import Engine
+from commonplace.engine.atlases import Sketch
 from commonplace.engine.memories import Reference
+from commonplace.engine.recall import Question
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -160,6 +162,20 @@ async def test_a_search_is_narrowed_to_what_is_named(engine: Engine, owner: Acto
     assert await seen("project", "user", named=(one,)) == {"one", "mine"}
     assert await seen("none") == set()
     assert await seen("user", named=(one,)) == {"mine"}
+
+
+async def test_to_name_a_project_leaves_out_other_projects_and_nothing_else(engine: Engine, owner: Actor) -> None:
+    one, other = await project(engine, owner), await project(engine, owner)
+    atlas = (await engine.atlases.create(owner, Sketch("charts", "", {}))).collection.id
+    for text, home in {"mine": None, "one": one, "other": other, "atlas": atlas}.items():
+        await keep(engine, owner, text, home)
+
+    async def found(*domains: str) -> set[str]:
+        question = Question("mine one other atlas", scope=Scope(domains, (one,)))
+        return {hit.memory.content for hit in (await engine.recall.recall(owner, question)).hits}
+
+    assert await found("global", "user", "project") == {"mine", "one", "atlas"}
+    assert await found("project") == {"one"}
 
 
 async def test_narrowing_never_widens(engine: Engine, owner: Actor) -> None:

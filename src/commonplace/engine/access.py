@@ -9,7 +9,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.domain import limits
-from commonplace.domain.access import ALL_PERMISSIONS, Actor, Permission, Right, reach, require
+from commonplace.domain.access import ALL_PERMISSIONS, Actor, Holding, Permission, Right, reach, require
 from commonplace.domain.collection import Scope
 from commonplace.domain.credential import KEY_BYTES, Credential, User, key_hash, new_key, same_key
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, Unauthenticated
@@ -233,14 +233,14 @@ def readable(tx: Reading, actor: Actor, now: datetime) -> Filter:
 def narrowed(tx: Reading, actor: Actor, scope: Scope) -> Actor:
     """The same caller, looking only where the scope says, as far as it may look there."""
     named = set(scope.collections)
-    kinds = {c.domain for c in map(tx.collections.get, named) if c}
-    return actor.within(
-        frozenset(
-            h.id
-            for h in tx.holdings(actor.user)
-            if (not scope.domains or h.domains & set(scope.domains)) and (h.domain not in kinds or h.id in named)
-        )
-    )
+    chosen = {c.domain for c in map(tx.collections.get, named) if c}
+
+    def is_meant(holding: Holding) -> bool:
+        domains = holding.domains & set(scope.domains) if scope.domains else holding.domains
+        # Of a domain from which some are named only these; what is found under another one too stays.
+        return bool(domains if holding.id in named else domains - chosen)
+
+    return actor.within(frozenset(holding.id for holding in tx.holdings(actor.user) if is_meant(holding)))
 
 
 def changeable(tx: Reading, actor: Actor, now: datetime) -> Filter:
