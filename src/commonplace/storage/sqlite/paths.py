@@ -107,10 +107,12 @@ class SqlitePathReading(Statements):
     def containing(self, passage: str, among: Filter, most: int) -> Sequence[int]:
         """The newest texts that hold the passage, letter for letter but for case."""
         found = self._holding(passage, among, most)
-        if not literal.has_marks(passage):
+        marked = {row[0] for row in self._all("texts_with_marks", most=most, **rows.seen_bindings(among))}
+        if not marked:
             return found
-        marked = [row[0] for row in self._all("texts_with_marks", most=most, **rows.seen_bindings(among))]
-        return sorted({*found, *self._verified(marked, passage)}, reverse=True)[:most]
+        # Compared in one form: otherwise it would depend on how a text is written whether a passage stands in it.
+        doubtful = marked if literal.has_marks(passage) else marked.intersection(found)
+        return sorted({*found} - marked | {*self._verified(sorted(doubtful), passage)}, reverse=True)[:most]
 
     def _holding(self, passage: str, among: Filter, most: int) -> Sequence[int]:
         """Those in which its letters and marks are written all together, or all apart."""
