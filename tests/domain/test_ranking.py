@@ -88,7 +88,7 @@ def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int
 def test_the_order_goes_by_bm25_and_the_similarity_by_the_words() -> None:
     long, short = 1, 2
     evidence = Evidence(
-        {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {}, {long: 0.9 * ASKED, short: ASKED / 2}
+        {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {}, {long: 0.98 * ASKED, short: ASKED / 2}
     )
     best = rank(evidence, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
     assert [one.row for one in best] == [short, long]
