@@ -217,6 +217,36 @@ async def test_who_comes_before_the_first_look_is_told_too(engine: Engine, ann: 
         await line.hang_up()
 
 
+async def test_who_is_here_already_is_told_after_hello(engine: Engine, app: ASGIApp, ann: Person, ben: Person) -> None:
+    await shared(engine, ann, "ben")
+    stranger = await Caller(app, (await person(engine, "stranger")).key).open()
+    hers, his = await Caller(app, ann.key).open(), await Caller(app, ben.key).open()
+    for line, other in ((hers, his), (his, hers)):
+        await line.listen()
+        told = await line.next("presence")
+        assert (told["connectionId"], told["status"]) == (other.hello["connection"], "active")
+    await stranger.listen()
+    stranger.say({"type": "heartbeat"})
+    assert (await stranger.message())["type"] == "pong", "who shares nothing is told of nobody"
+
+
+async def test_a_client_that_has_missed_much_is_told_who_is_here_and_not_let_go(
+    engine: Engine, app: ASGIApp, ann: Person
+) -> None:
+    await watch(engine, ann)
+    line, other = await Caller(app, ann.key).open(), await Caller(app, ann.key).open()
+    for number in range(ROOM):
+        await engine.memories.remember(ann.actor, Draft(f"missed {number}"))
+    line.takes.clear()
+    line.say({"type": "resume", "after": 0})
+    await asyncio.sleep(0.5)  # it takes nothing yet: one message is on its way, and the others fill the room
+    line.takes.set()
+    told = [await line.message()]
+    while told[-1].get("connectionId") != other.hello["connection"]:
+        told.append(await line.message())
+    assert line.closed is None
+
+
 async def test_a_focus_is_told_without_what_the_other_may_not_see(
     engine: Engine, app: ASGIApp, ann: Person, ben: Person
 ) -> None:

@@ -214,24 +214,30 @@ class Switchboard:
                 line.push(texts)
                 line.position = stretch.through
 
-    async def know_who_is_here(self) -> None:
-        """Before a line may expect to hear who comes: without a first view, an arrival would be part of that view."""
+    async def introduce(self, line: Line) -> None:
+        """From now on the line hears who comes and goes, beginning with who is here.
+
+        What it is told stands in the same view of the store with which the next one is compared: nobody is left out,
+        and nothing older comes after what is newer.
+        """
         async with self._comparing:
             if self._known is None:
                 self._known = await self._engine.attendance.everyone()
+            seen = await self._engine.attendance.shown([line.actor], list(self._known.values()))
+            others = [one for one in seen[line.actor.user] if one.connection != line.connection]
+            line.listening = True
+            line.push(presence(one) for one in others[-BATCH:])
 
     async def _tell_presence(self, change: int) -> None:
-        await self._tell_of(await self._changed_presences(change))
-
-    async def _changed_presences(self, change: int) -> Sequence[Presence]:
         """By comparing with what was told last; time alone changes it too."""
         async with self._comparing:
             before = self._known
             if before is not None and change == self._change and _stands(before, self._engine.clock.now()):
-                return ()
+                return
             here = await self._engine.attendance.everyone()
             self._known, self._change = here, change
-            return () if before is None else _differences(before, here)
+            if before is not None:
+                await self._tell_of(_differences(before, here))
 
     async def _tell_of(self, presences: Sequence[Presence]) -> None:
         lines = [line for line in self._lines if line.listening]

@@ -167,7 +167,6 @@ class Sockets:
         """Everything after an event, in order, then what comes; without a number, after what the hello named."""
         after = _number("after", said.get("after", line.position))
         line.listening = False
-        await self._board.know_who_is_here()
         complete = None
         while True:
             told = await self._engine.watches.told([(line.actor, after)], BATCH)
@@ -181,7 +180,10 @@ class Sockets:
             if not stretch.more:
                 break
         await line.waiting.put(json.dumps({"type": "replayed", "through": after, "complete": complete}))
-        line.position, line.listening = after, True
+        line.position = after
+        while not line.has_room:  # for who is here; the client is still taking what it had missed
+            await anyio.sleep(PAUSE)
+        await self._board.introduce(line)
         return None
 
     async def _heartbeat(self, line: Line, said: Message) -> Message:
