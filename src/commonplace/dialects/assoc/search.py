@@ -46,7 +46,9 @@ async def search(
     start_time: Annotated[str | None, described("From this date-time on (timerange, advanced)")] = None,
     end_time: Annotated[str | None, described("Up to this date-time (timerange, advanced)")] = None,
     memory_id: Annotated[str | None, described("The memory to compare with (similar)")] = None,
-    filters: Annotated[Filters | None, described("Conditions: domains, project_ids, categories, importance_min, importance_max")] = None,
+    filters: Annotated[
+        Filters | None, described("Conditions: domains, project_ids, categories, importance_min, importance_max")
+    ] = None,
     limit: Annotated[Count, described("How many at most", LIMIT)] = None,
     threshold: Annotated[Share, described("Least similarity (semantic, advanced, similar)", THRESHOLD)] = None,
 ) -> Reply:
