@@ -32,9 +32,7 @@ def characters(terms: Sequence[Term], passage: str) -> str:
     """One or two characters of a script without spaces, for the index of words; empty for anything else."""
     if unicodedata.category(passage[0])[0] == "M":  # it may stand behind a letter of any script
         return ""
-    if (
-        normalised("NFKC", passage) != passage
-    ):  # the index of words has only one form of it, and joins the parts of syllables
+    if normalised("NFKC", passage) != passage:  # the index of words has another form, and joins parts of syllables
         return ""
     stretches = list(runs(passage, {Script.KANA: Script.HAN}))
     if [run for script, run in stretches if script in _BY_CHARACTER] != [passage] or len(terms) != 1:
