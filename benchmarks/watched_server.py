@@ -65,7 +65,7 @@ def watch_all() -> None:
     watch("full text", embedding, "terms")
     watch_statements(SqliteTransaction, {"add_words": "full text"})
     watch("vectors", SqliteReading, "scan")
-    watch("vectors", SqliteScan, "best", "of", "whole")
+    watch("vectors", SqliteScan, "best", "of")
     watch("vectors", SqliteTransaction, "_add_vectors")
     # Named, so that the rest can be told apart.
     watch("keywords", tools, "extracted_tags", "extracted_keywords")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from commonplace.domain.errors import Invalid
 from commonplace.domain.ranking import (
     DEFAULT,
+    Beside,
     Evidence,
     Ranked,
     Scale,
@@ -71,14 +72,37 @@ def ranked(
         {one.row: one.whole for one in some if one.whole is not None},
         {one.row: one.lexical for one in some if one.lexical or one.cosine is None},
         asked,
-        neighbours or {},
     )
     standing = {one.row: one.standing for one in some}
+    mutual = mutually(neighbours or {})
 
     def look_up(rows: Sequence[int]) -> dict[int, Standing]:
         return {row: standing[row] for row in rows if row in standing}
 
-    return rank(evidence, look_up, scale=SCALE, limit=limit, least=least)
+    def look_around(rows: Sequence[int]) -> Beside:
+        return Beside({row: mutual[row] for row in rows if row in mutual})
+
+    return rank(evidence, look_around, look_up, scale=SCALE, limit=limit, least=least)
+
+
+def mutually(neighbours: dict[int, list[int]]) -> dict[int, list[int]]:
+    """As the store knows them: of two neighbours each names the other."""
+    found: dict[int, set[int]] = {}
+    for row, others in neighbours.items():
+        for other in others:
+            found.setdefault(row, set()).add(other)
+            found.setdefault(other, set()).add(row)
+    return {row: sorted(others) for row, others in found.items()}
+
+
+def among(some: list[Candidate], neighbours: dict[int, list[int]]) -> dict[int, list[int]]:
+    """Of these neighbours those that are there."""
+    known = {one.row for one in some}
+    return {row: [other for other in others if other in known] for row, others in neighbours.items() if row in known}
+
+
+def nothing_beside(rows: Sequence[int]) -> Beside:
+    return Beside()
 
 
 def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int]] | None = None) -> list[int]:
@@ -88,9 +112,9 @@ def order(*some: Candidate, asked: float = ASKED, neighbours: dict[int, list[int
 def test_the_order_goes_by_bm25_and_the_similarity_by_the_words() -> None:
     long, short = 1, 2
     evidence = Evidence(
-        {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {}, {long: 0.98 * ASKED, short: ASKED / 2}
+        {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {long: 0.98 * ASKED, short: ASKED / 2}
     )
-    best = rank(evidence, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    best = rank(evidence, nothing_beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
     assert [one.row for one in best] == [short, long]
     assert best[1].similarity > 0.7 > best[0].similarity
 
@@ -127,9 +151,25 @@ def test_the_neighbour_of_a_good_match_comes_before_a_stranger() -> None:
     assert order(match, answer, stranger, neighbours={2: [1]}) == [1, 2, 9]
 
 
-def test_it_is_enough_that_one_of_two_neighbours_names_the_other() -> None:
-    some = Candidate(1, 0.6, 8), Candidate(2, 0.2, 0)
-    assert ranked(*some, neighbours={1: [2]}) == ranked(*some, neighbours={2: [1]})
+def test_a_neighbour_that_no_search_has_found_is_lifted_by_a_good_match() -> None:
+    evidence = Evidence({1: 0.6, 9: 0.3}, {}, {1: 8.0}, ASKED)
+    beside = Beside({1: [2, 3]}, {2: 0.2}, {})  # the third has no vector
+    found = rank(evidence, lambda rows: beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    assert [one.row for one in found] == [1, 3, 2, 9]
+    assert [one.similarity for one in found[1:3]] == [0, similarity(0.2, 0, SCALE)]
+
+
+def test_only_rows_that_lead_by_themselves_are_looked_around() -> None:
+    evidence = Evidence({row: row / 100 for row in range(100)}, {}, {}, 0.0)
+    looked_around: list[int] = []
+
+    def look_around(rows: Sequence[int]) -> Beside:
+        looked_around.extend(rows)
+        return Beside()
+
+    rank(evidence, look_around, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE, limit=3)
+    assert looked_around[:3] == [99, 98, 97]
+    assert len(looked_around) < 10
 
 
 def test_an_unrelated_neighbour_lends_nothing() -> None:
@@ -144,8 +184,7 @@ def test_near_duplicates_side_by_side_stay_behind_the_match_itself() -> None:
 
 @given(found, neighbourhoods)
 def test_what_is_lent_lifts_nothing_above_the_best(some: list[Candidate], beside: dict[int, list[int]]) -> None:
-    known = {one.row for one in some}
-    beside = {row: [other for other in others if other in known] for row, others in beside.items()}
+    beside = among(some, beside)
     plain = [one._replace(importance=0.5, age_days=0.0, uses=0) for one in some]
     highest = max((one.score for one in ranked(*plain)), default=0.0)
     assert all(one.score <= max(highest, 0.0) + 1e-6 for one in ranked(*plain, neighbours=beside))
@@ -158,10 +197,9 @@ def test_to_say_it_twice_or_shorter_is_no_better_than_to_say_it() -> None:
         {},
         {one.row: one.lexical for one in (itself, twice, shorter)},
         ASKED,
-        {},
         dict.fromkeys((9, 1, 2), ASKED),
     )
-    found = rank(evidence, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    found = rank(evidence, nothing_beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
     assert [one.row for one in found] == [9, 1, 2]
     assert {one.reasons["lexical"] for one in found} == {DEFAULT.lexical}
 
@@ -179,15 +217,17 @@ def test_a_limit_takes_the_best() -> None:
 def test_a_limit_takes_what_the_whole_list_begins_with(
     some: list[Candidate], beside: dict[int, list[int]], limit: int
 ) -> None:
-    known = {one.row for one in some}
-    beside = {row: [other for other in others if other in known] for row, others in beside.items()}
+    beside = among(some, beside)
     assert ranked(*some, neighbours=beside, limit=limit) == ranked(*some, neighbours=beside)[:limit]
 
 
-@given(found, st.integers(1, 12), st.floats(0, 1))
-def test_a_threshold_leaves_those_that_are_as_close(some: list[Candidate], limit: int, least: float) -> None:
-    close = [one for one in ranked(*some) if one.similarity >= least]
-    assert ranked(*some, limit=limit, least=least) == close[:limit]
+@given(found, neighbourhoods, st.integers(1, 12), st.floats(0, 1))
+def test_a_threshold_leaves_those_that_are_as_close(
+    some: list[Candidate], beside: dict[int, list[int]], limit: int, least: float
+) -> None:
+    beside = among(some, beside)
+    close = [one for one in ranked(*some, neighbours=beside) if one.similarity >= least]
+    assert ranked(*some, neighbours=beside, limit=limit, least=least) == close[:limit]
 
 
 @given(candidates)
@@ -197,14 +237,14 @@ def test_a_threshold_leaves_what_is_exactly_as_close(one: Candidate) -> None:
 
 
 def test_only_rows_that_boosts_could_bring_to_the_top_are_looked_up() -> None:
-    evidence = Evidence({row: row / 100 for row in range(100)}, {}, {}, 0.0, {})
+    evidence = Evidence({row: row / 100 for row in range(100)}, {}, {}, 0.0)
     looked_up: list[int] = []
 
     def look_up(rows: Sequence[int]) -> dict[int, Standing]:
         looked_up.extend(rows)
         return dict.fromkeys(rows, Standing())
 
-    assert [one.row for one in rank(evidence, look_up, scale=SCALE, limit=3)] == [99, 98, 97]
+    assert [one.row for one in rank(evidence, nothing_beside, look_up, scale=SCALE, limit=3)] == [99, 98, 97]
     assert len(looked_up) < 10
 
 

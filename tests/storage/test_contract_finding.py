@@ -230,7 +230,7 @@ async def _same_everywhere(
 
     def scanned(tx: Reading) -> tuple[dict[int, float], dict[int, float]]:
         scan = tx.scan(query, house.embedder.fingerprint, among)
-        return dict(scan.best(10)), dict(scan.of(every))
+        return dict(scan.best(10)), dict(scan.of(every).best)
 
     best, of = await house.store.read(scanned)
     exact = {m.number: float(cosines[place]) for place, m in enumerate(kept) if m in expected}
@@ -378,6 +378,7 @@ async def test_neighbours_were_written_just_before_and_after_by_the_same_one(hou
     numbers = [m.number for m in kept]
     found = await house.store.read(lambda tx: tx.neighbours([*numbers, 999], house.ours))
     assert {number: list(them) for number, them in found.items()} == expected
+    assert all(number in found[other] for number, them in found.items() for other in them)
 
 
 async def test_facts_hold_importance_time_and_uses(house: House) -> None:

@@ -144,9 +144,11 @@ def test_replaced_and_removed_vectors_are_not_found_before_and_after_they_are_cl
         found = scanned.best(99)
         assert {owner for owner, _, _ in found} == {1, 2, 3, 4, 5, 6, 8, 9, 10}
         assert {stored for owner, stored, _ in found if owner == 3} == {11, 12}
-        assert set(scanned.of(range(1, 12))) == {1, 2, 3, 4, 5, 6, 8, 9, 10}
-        cosine = scanned.of([3])[3]
-        assert cosine == pytest.approx(float((vectors[10:12] @ vectors[6]).max()), abs=0.02)
+        assert set(scanned.of(range(1, 12))[0]) == {1, 2, 3, 4, 5, 6, 8, 9, 10}
+        best, whole = scanned.of([2, 3])
+        cosines = vectors[10:12] @ vectors[6]
+        assert best[3] == pytest.approx(float(cosines.max()), abs=0.02)
+        assert whole == {3: pytest.approx(float(cosines[0]), abs=0.02)}
 
 
 def test_waste_is_cleared_away_by_itself() -> None:

@@ -17,7 +17,7 @@ class Evidence:
     """What the arms of a search found, by row; a row without an entry has no vector, or none of the words.
 
     `cosines` are those of the best part of each text or of the whole. `wholes` are those of texts as a whole, where
-    they are known and differ. `lexical` is BM25. `neighbours` names rows that stand beside a row, found or not.
+    they are known and differ. `lexical` is BM25.
 
     `asked` is the sum of the idf of all the query's terms, those that no text has included: a query whose words are
     nowhere to be found is decided by its meaning. `words` is how much of that a row has, however long it is: what is
@@ -28,8 +28,19 @@ class Evidence:
     wholes: Mapping[int, float]
     lexical: Mapping[int, float]
     asked: float
-    neighbours: Mapping[int, Sequence[int]]
     words: Mapping[int, float] = field(default_factory=dict)
+
+
+class Beside(NamedTuple):
+    """Which rows stand beside some rows, each of two naming the other, and the cosines of those not known before."""
+
+    neighbours: Mapping[int, Sequence[int]] = {}
+    cosines: Mapping[int, float] = {}
+    wholes: Mapping[int, float] = {}
+
+
+Surroundings = Callable[[Sequence[int]], Beside]
+"""Looks around these rows; the best come first, and of too many the last may be left out."""
 
 
 class Standing(NamedTuple):
@@ -101,6 +112,7 @@ class Ranked:
 
 def rank(
     evidence: Evidence,
+    surroundings: Surroundings,
     standings: Standings,
     *,
     scale: Scale,
@@ -112,28 +124,96 @@ def rank(
 
     Only those with at least that similarity, and only the best `limit` of them, where one is given.
     """
-    coverage = _coverage(evidence)
-    own = _own(evidence, coverage, scale, weights)
-    lent = _lent(own, evidence.neighbours, scale.edge, weights.neighbours)
-    plain = own | {row: own[row] + more for row, more in lent.items()}
-
-    def close(row: int) -> float:
-        covered = evidence.words[row] / evidence.asked if row in evidence.words else coverage.get(row, 0.0)
-        return similarity(evidence.cosines.get(row), covered, scale)
-
-    passes = _passing(evidence, close, least, scale)
-    standing = standings(_contenders(plain, limit, weights, passes))
+    contest = _Contest(evidence, scale, weights, least)
+    plain = contest.with_neighbours(surroundings, limit)
+    standing = standings(sorted(filter(contest.passes, contest.contenders(plain, limit))))
     scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}
     best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
-    return [
-        Ranked(
-            row,
-            scores[row],
-            close(row),
-            _reasons(own[row], weights.lexical * coverage.get(row, 0.0), lent.get(row, 0.0), standing[row], weights),
-        )
-        for row in best
-    ]
+    return [Ranked(row, scores[row], contest.close(row), contest.reasons(row, standing[row])) for row in best]
+
+
+class _Contest:
+    """What the rows have in themselves, and what stands beside them."""
+
+    def __init__(self, evidence: Evidence, scale: Scale, weights: Weights, least: float) -> None:
+        self._scale = scale
+        self._weights = weights
+        self._least = least
+        # Most rows have none of the words: of these the cosine alone tells whether they are close enough.
+        self._enough = _cosine(least, scale) - _ROUNDING
+        self._words = evidence.words
+        self._asked = evidence.asked
+        self._cosines = dict(evidence.cosines)
+        self._coverage = _coverage(evidence)
+        self._lent: dict[int, float] = {}
+        self._own = dict.fromkeys(evidence.lexical, 0.0)
+        self._own |= self._meant(evidence.cosines, evidence.wholes)
+        for row, covered in self._coverage.items():
+            self._own[row] += weights.lexical * covered
+
+    def _meant(self, cosines: Mapping[int, float], wholes: Mapping[int, float]) -> dict[int, float]:
+        """What each row has by its meaning.
+
+        0 for what unrelated texts usually have and for a text without a vector: it is neither helped nor hindered.
+        """
+        span, share = self._scale.span, self._weights.whole
+        part, whole, usual = (1 - share) / span, share / span, self._scale.usual / span
+        return {row: part * one + whole * wholes.get(row, one) - usual for row, one in cosines.items()}
+
+    def with_neighbours(self, surroundings: Surroundings, limit: int | None) -> dict[int, float]:
+        """What each row has with what is lent to it.
+
+        Nothing is lifted above its lender: only beside rows that lead by themselves there can be others that will.
+        """
+        beside = surroundings(self.contenders(self._own, limit))
+        for row in chain.from_iterable(beside.neighbours.values()):
+            self._own.setdefault(row, 0.0)
+        self._own |= self._meant(beside.cosines, beside.wholes)
+        self._cosines |= beside.cosines
+        self._lent = _lent(self._own, beside.neighbours, self._scale.edge, self._weights.neighbours)
+        return self._own | {row: self._own[row] + more for row, more in self._lent.items()}
+
+    def contenders(self, plain: Mapping[int, float], limit: int | None) -> list[int]:
+        """The rows that could be among the best, whether they pass or not, best first.
+
+        Boosts are small, so most need not be looked at.
+        """
+        weights = self._weights
+        most = weights.importance + weights.recency + weights.use + _ROUNDING
+        found: list[int] = []
+        passed, least = 0, -inf
+        for row in sorted(plain, key=plain.__getitem__, reverse=True):
+            if plain[row] < least:
+                break
+            found.append(row)
+            passed += self.passes(row)
+            if passed == limit and least == -inf:
+                least = plain[row] - most
+        return found
+
+    def passes(self, row: int) -> bool:
+        """Whether it is close enough."""
+        if self._least <= 0:
+            return True
+        if self._cosines.get(row, -1.0) < self._enough and row not in self._coverage and row not in self._words:
+            return False
+        return self.close(row) >= self._least
+
+    def close(self, row: int) -> float:
+        covered = self._words[row] / self._asked if row in self._words else self._coverage.get(row, 0.0)
+        return similarity(self._cosines.get(row), covered, self._scale)
+
+    def reasons(self, row: int, standing: Standing) -> dict[str, float]:
+        lexical = self._weights.lexical * self._coverage.get(row, 0.0)
+        importance, recency, use = boosts(standing, self._weights)
+        return {
+            "vector": self._own[row] - lexical,
+            "lexical": lexical,
+            "neighbours": self._lent.get(row, 0.0),
+            "importance": importance,
+            "recency": recency,
+            "use": use,
+        }
 
 
 def _coverage(evidence: Evidence) -> dict[int, float]:
@@ -151,65 +231,17 @@ def _coverage(evidence: Evidence) -> dict[int, float]:
     }
 
 
-def _own(evidence: Evidence, coverage: Mapping[int, float], scale: Scale, weights: Weights) -> dict[int, float]:
-    """What each row has in itself.
-
-    0 for what unrelated texts usually have and for a text without a vector: it is neither helped nor hindered.
-    """
-    part, whole, usual = (1 - weights.whole) / scale.span, weights.whole / scale.span, scale.usual / scale.span
-    wholes = evidence.wholes
-    own = dict.fromkeys(chain(evidence.lexical, *evidence.neighbours.values()), 0.0)
-    own |= {row: part * one + whole * wholes.get(row, one) - usual for row, one in evidence.cosines.items()}
-    for row, covered in coverage.items():
-        own[row] += weights.lexical * covered
-    return own
-
-
-def _passing(evidence: Evidence, close: Callable[[int], float], least: float, scale: Scale) -> Callable[[int], bool]:
-    """Whether a row is close enough. Most have none of the words: of these the cosine alone tells."""
-    if least <= 0:
-        return lambda row: True
-    cosines, lexical, words = evidence.cosines, evidence.lexical, evidence.words
-    enough = _cosine(least, scale) - _ROUNDING
-
-    def passes(row: int) -> bool:
-        if cosines.get(row, -1.0) < enough and row not in lexical and row not in words:
-            return False
-        return close(row) >= least
-
-    return passes
-
-
-def _contenders(
-    plain: Mapping[int, float], limit: int | None, weights: Weights, passes: Callable[[int], bool]
-) -> list[int]:
-    """The rows that pass and could be among the best: boosts are small, so most need not be looked at."""
-    most = weights.importance + weights.recency + weights.use
-    found: list[int] = []
-    least = -inf
-    for row in sorted(plain, key=plain.__getitem__, reverse=True):
-        if plain[row] < least:
-            break
-        if passes(row):
-            found.append(row)
-        if len(found) == limit and least == -inf:
-            least = plain[row] - most - _ROUNDING
-    return sorted(found)
-
-
 def _lent(
     own: Mapping[int, float], neighbours: Mapping[int, Sequence[int]], edge: float, share: float
 ) -> dict[int, float]:
     """A share of what the best neighbour has more than the row, or than an unrelated text if that is more.
 
     Much of a talk is said in the turn before. What says the same lends nothing to its like, so that whatever matches
-    best in itself stays before those that only stand together. It is enough that one of two neighbours names the other.
+    best in itself stays before those that only stand together.
     """
     best: dict[int, float] = {}
     for row, others in neighbours.items():
-        worth = own.get(row)
-        if worth is None:
-            continue
+        worth = own[row]
         for other in others:
             theirs = own[other]
             borrower, lender = (row, theirs) if theirs > worth else (other, worth)
@@ -227,18 +259,6 @@ def boosts(one: Standing, weights: Weights = DEFAULT) -> tuple[float, float, flo
     importance = min(max(one.importance, 0.0), 1.0)
     age, uses = max(one.age_days, 0.0), max(one.uses, 0)
     return weights.importance * importance, weights.recency * 30.0 / (30.0 + age), weights.use * uses / (5.0 + uses)
-
-
-def _reasons(own: float, lexical: float, lent: float, standing: Standing, weights: Weights) -> dict[str, float]:
-    importance, recency, use = boosts(standing, weights)
-    return {
-        "vector": own - lexical,
-        "lexical": lexical,
-        "neighbours": lent,
-        "importance": importance,
-        "recency": recency,
-        "use": use,
-    }
 
 
 def similarity(cosine: float | None, coverage: float, scale: Scale) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, combinations
@@ -15,11 +15,21 @@ from commonplace.domain.collection import Scope
 from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
-from commonplace.domain.ranking import Evidence, Ranked, Standing, Standings, folded, rank, similarity
+from commonplace.domain.ranking import (
+    Beside,
+    Evidence,
+    Ranked,
+    Standing,
+    Standings,
+    Surroundings,
+    folded,
+    rank,
+    similarity,
+)
 from commonplace.engine.access import narrowed, own_labels, readable
 from commonplace.engine.embedding import Embedding
 from commonplace.language.terms import query_terms
-from commonplace.ports import Clock, LexicalHits, Prints, Reading, Store, Transaction
+from commonplace.ports import Clock, LexicalHits, NothingScanned, Prints, Reading, Scan, Store, Transaction
 
 if TYPE_CHECKING:
     from commonplace.domain.timephrase import TimePhrase
@@ -28,7 +38,7 @@ if TYPE_CHECKING:
 ARM = 64
 """How many candidates each kind of search proposes."""
 NEIGHBOURLY = 48
-"""How many of the best own scores look at their neighbours."""
+"""How many of those that lead by themselves have their neighbours looked at."""
 ALIKE = 0.95
 """From this cosine on, two memories say the same."""
 TOGETHER = 4
@@ -198,19 +208,21 @@ class Recall:
 
     def _ranked(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Ranked]:
         arm = max(ARM, question.limit)
-        scan = None if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
-        literal = question.words or scan is None
+        scan = NothingScanned() if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
+        literal = question.words or vector is None
         found = tx.lexical(query_terms(question.text), among, arm) if literal else LexicalHits({}, 0.0)
-        cosines = dict(scan.best(arm)) if scan else {}
-        beside = tx.neighbours(_leading(cosines, found.scores), among)
-        rows = {*cosines, *found.scores, *chain.from_iterable(beside.values())}
-        if scan:
-            cosines.update(scan.of(rows - cosines.keys()))
-        evidence = Evidence(cosines, scan.whole(rows) if scan else {}, found.scores, found.asked, beside, found.words)
-        # Of those that say the same one remains: then more than the limit must be looked at to fill it.
-        most = None if question.fold else question.limit
-        scale = self._embedding.scale
-        return rank(evidence, self._standings(tx), scale=scale, limit=most, least=question.threshold)
+        nearest = scan.best(arm)
+        cosines = scan.of({*nearest, *found.scores})
+        evidence = Evidence({**cosines.best, **nearest}, cosines.wholes, found.scores, found.asked, found.words)
+        return rank(
+            evidence,
+            _surroundings(tx, among, scan, evidence.cosines.keys()),
+            self._standings(tx),
+            scale=self._embedding.scale,
+            # Of those that say the same one remains: then more than the limit must be looked at to fill it.
+            limit=None if question.fold else question.limit,
+            least=question.threshold,
+        )
 
     def _standings(self, tx: Reading) -> Standings:
         now = self._clock.now().timestamp()
@@ -242,11 +254,12 @@ def widened(phrase: TimePhrase, margin: timedelta) -> tuple[datetime, datetime]:
     return since, until
 
 
-def _leading(cosines: Mapping[int, float], lexical: Mapping[int, float]) -> list[int]:
-    """The candidates whose neighbours are worth a look: the best of each arm."""
-    nearest = sorted(cosines, key=lambda row: -cosines[row])[: NEIGHBOURLY // 2]
-    literal = sorted(lexical, key=lambda row: -lexical[row])[:NEIGHBOURLY]
-    return sorted({*nearest, *literal})
+def _surroundings(tx: Reading, among: Filter, scan: Scan, known: Set[int]) -> Surroundings:
+    def look_around(rows: Sequence[int]) -> Beside:
+        neighbours = tx.neighbours(rows[:NEIGHBOURLY], among)
+        return Beside(neighbours, *scan.of({*chain.from_iterable(neighbours.values())} - known))
+
+    return look_around
 
 
 def _among(tx: Reading, actor: Actor, question: Question, now: datetime) -> Filter:

@@ -6,7 +6,7 @@ from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
 from commonplace.ports.collections import CollectionReading, CollectionWriting, Slice
 from commonplace.ports.copies import CopyReading, Origin, Twin
 from commonplace.ports.doings import DoingReading, DoingWriting
-from commonplace.ports.findings import Facts, LexicalHits, Page, Prints, Scan, Statistics
+from commonplace.ports.findings import Cosines, Facts, LexicalHits, NothingScanned, Page, Prints, Scan, Statistics
 from commonplace.ports.labels import LabelReading, LabelWriting
 from commonplace.ports.links import LinkReading, LinkWriting
 from commonplace.ports.models import Clock, Embedder, Summariser
@@ -27,6 +27,7 @@ __all__ = [
     "CollectionReading",
     "CollectionWriting",
     "CopyReading",
+    "Cosines",
     "DoingReading",
     "DoingWriting",
     "Embedder",
@@ -36,6 +37,7 @@ __all__ = [
     "LexicalHits",
     "LinkReading",
     "LinkWriting",
+    "NothingScanned",
     "Origin",
     "Page",
     "PathReading",

@@ -65,6 +65,13 @@ class Statistics:
     bytes: int
 
 
+class Cosines(NamedTuple):
+    """How like a query memories are by the best of each one's parts, and as a whole where there are several parts."""
+
+    best: Mapping[int, float] = {}
+    wholes: Mapping[int, float] = {}
+
+
 class Scan(Protocol):
     """One comparison of a query vector with all vectors that a filter lets through."""
 
@@ -72,10 +79,16 @@ class Scan(Protocol):
         """The nearest memories and their exact cosines, by the best of each one's parts."""
         ...
 
-    def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
+    def of(self, numbers: Iterable[int]) -> Cosines:
         """The cosines of these memories, as far as they have vectors and pass the filter."""
         ...
 
-    def whole(self, numbers: Iterable[int]) -> Mapping[int, float]:
-        """The same for their texts as a whole, where these have more than one part."""
-        ...
+
+class NothingScanned:
+    """There are no vectors to compare with."""
+
+    def best(self, limit: int) -> Mapping[int, float]:
+        return {}
+
+    def of(self, numbers: Iterable[int]) -> Cosines:
+        return Cosines()

@@ -37,6 +37,14 @@ class Followed:
     """Another one after every restore: from then on event numbers mean something else."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a connection sees: whose vectors there are, and the last event."""
+
+    followed: Followed
+    last: int
+
+
 class Follower:
     """Owns the index of one embedder and the lock around it."""
 
@@ -50,15 +58,15 @@ class Follower:
         self._unsure: frozenset[int] = frozenset()
 
     @contextmanager
-    def index(self, connection: apsw.Connection, fingerprint: str) -> Iterator[Index]:
+    def index(self, connection: apsw.Connection, sight: Sight) -> Iterator[Index]:
         """The index, true to what this connection sees, for the time of the block.
 
         Where others have seen more than this connection, so has the index.
         """
+        followed = sight.followed
         with self._lock:
-            followed = self._current(connection, fingerprint)
             if _is_writing(connection):
-                with self._provisional(connection, followed) as index:
+                with self._provisional(connection, sight) as index:
                     yield index
                 return
             if self._index is None or self._followed != followed:
@@ -66,18 +74,18 @@ class Follower:
                     self.counts = Counts()
                 self._index, self._followed = self._opened(connection, followed), followed
                 self._unsure = frozenset()
-            if self._catch_up(connection, self._index, followed):
+            if self._catch_up(connection, self._index, sight):
                 self._index.tidy()
             yield self._index
 
     @contextmanager
-    def _provisional(self, connection: apsw.Connection, followed: Followed) -> Iterator[Index]:
+    def _provisional(self, connection: apsw.Connection, sight: Sight) -> Iterator[Index]:
         """The index with what a transaction has written so far, which may yet be rolled back."""
-        if self._index is None or self._followed != followed:
-            yield self._built(connection, followed)
+        if self._index is None or self._followed != sight.followed:
+            yield self._built(connection, sight.followed)
             return
         position = self._index.position
-        self._unsure = self._catch_up(connection, self._index, followed) or self._unsure
+        self._unsure = self._catch_up(connection, self._index, sight) or self._unsure
         self._index.position = position  # whoever comes next takes it again
         yield self._index
 
@@ -85,12 +93,6 @@ class Follower:
     def size(self) -> int:
         with self._lock:
             return len(self._index) if self._index else 0
-
-    def _current(self, connection: apsw.Connection, fingerprint: str) -> Followed:
-        row = connection.execute(queries()["embedder"], {"fingerprint": fingerprint}).fetchone()
-        # Before the first vector there is no embedder; filters and neighbours still need the memories.
-        embedder, dimensions = row or (0, 1)
-        return Followed(fingerprint, embedder, dimensions, _meta(connection, "history"))
 
     def _opened(self, connection: apsw.Connection, followed: Followed) -> Index:
         index = self._loaded(connection, followed) or self._built(connection, followed)
@@ -114,14 +116,14 @@ class Follower:
         index.position = _last_event(connection)
         return index
 
-    def _catch_up(self, connection: apsw.Connection, index: Index, followed: Followed) -> frozenset[int]:
+    def _catch_up(self, connection: apsw.Connection, index: Index, sight: Sight) -> frozenset[int]:
         """Take what has changed, as far as this connection sees more than the index; which memories that were."""
-        last = _last_event(connection)
+        last = sight.last
         if last < index.position or (last == index.position and not self._unsure):
             return frozenset()
         changed = _rows(connection, "changed_since", {"after": index.position})
         taken = self._unsure.union(row[0] for row in changed)
-        _take(connection, index, followed, sorted(taken))
+        _take(connection, index, sight.followed, sorted(taken))
         self._unsure, index.position = frozenset(), last
         return taken
 
@@ -138,7 +140,7 @@ class Follower:
             followed = self._followed
             if self._folder is None or self._index is None or followed is None:
                 return
-            with self.index(connection, followed.fingerprint) as index:
+            with self.index(connection, sight(connection, followed.fingerprint)) as index:
                 mark = _event_mark(connection, index.position)
                 if index.position - self._saved_at < least or self._unsure or not mark:
                     return
@@ -157,6 +159,15 @@ class Follower:
     def _path(self, followed: Followed) -> Path:
         assert self._folder is not None
         return self._folder / f"index-{hashlib.sha256(followed.fingerprint.encode()).hexdigest()[:12]}.npz"
+
+
+def sight(connection: apsw.Connection, fingerprint: str) -> Sight:
+    """What this connection sees now."""
+    row = connection.execute(queries()["embedder"], {"fingerprint": fingerprint}).fetchone()
+    # Before the first vector there is no embedder; filters and neighbours still need the memories.
+    embedder, dimensions = row or (0, 1)
+    followed = Followed(fingerprint, embedder, dimensions, _meta(connection, "history"))
+    return Sight(followed, _last_event(connection))
 
 
 def store_id(connection: apsw.Connection) -> str:

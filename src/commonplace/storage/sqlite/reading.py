@@ -23,6 +23,7 @@ from commonplace.language.terms import Term
 from commonplace.ports import (
     Facts,
     LexicalHits,
+    NothingScanned,
     Page,
     Scan,
     Statistics,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from commonplace.storage.sqlite.following import Follower
+    from commonplace.storage.sqlite.following import Follower, Sight
     from commonplace.storage.sqlite.lexical import Lexical
     from commonplace.storage.vectors.index import Conditions, Index
 
@@ -61,6 +62,7 @@ class SqliteReading(ReadingParts):
         self._follower = follower
         self._path = path
         self._fingerprint = fingerprint
+        self._sights: dict[str, Sight] = {}
         self._passed: tuple[tuple[Filter, Index, int], NDArray[np.bool_]] | None = None
 
     # Who
@@ -213,9 +215,9 @@ class SqliteReading(ReadingParts):
         return kept
 
     def scan(self, vector: Vectors, fingerprint: str, among: Filter) -> Scan:
-        from commonplace.storage.sqlite.scan import NothingScanned, SqliteScan
+        from commonplace.storage.sqlite.scan import SqliteScan
 
-        with self._follower().index(self._connection, fingerprint) as index:
+        with self._index(fingerprint) as index:
             if index.dimensions != vector.shape[-1]:
                 return NothingScanned()
             scanned = index.scan(vector, self._passing(index, among))
@@ -294,9 +296,20 @@ class SqliteReading(ReadingParts):
     # The index
 
     @contextmanager
-    def _index(self) -> Iterator[Index]:
-        with self._follower().index(self._connection, self._fingerprint) as index:
+    def _index(self, fingerprint: str = "") -> Iterator[Index]:
+        with self._follower().index(self._connection, self._sight(fingerprint or self._fingerprint)) as index:
             yield index
+
+    def _sight(self, fingerprint: str) -> Sight:
+        """What a reading sees stays the same to its end, so one look is enough."""
+        if fingerprint not in self._sights:
+            self._sights[fingerprint] = self._looked(fingerprint)
+        return self._sights[fingerprint]
+
+    def _looked(self, fingerprint: str) -> Sight:
+        from commonplace.storage.sqlite.following import sight
+
+        return sight(self._connection, fingerprint)
 
     def _passing(self, index: Index, among: Filter) -> NDArray[np.bool_]:
         """The filter as a mask; a search asks for the same one several times."""

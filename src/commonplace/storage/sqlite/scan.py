@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
+from commonplace.ports import Cosines
 from commonplace.storage.vectors.scanned import Scanned
 
 _OVERSCAN = 4
@@ -43,21 +44,5 @@ class SqliteScan:
             if len(vectors) < take:
                 return nearest
 
-    def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
-        return self._scanned.of(numbers)
-
-    def whole(self, numbers: Iterable[int]) -> Mapping[int, float]:
-        return self._scanned.whole(numbers)
-
-
-class NothingScanned:
-    """There are no vectors to compare with yet."""
-
-    def best(self, limit: int) -> Mapping[int, float]:
-        return {}
-
-    def of(self, numbers: Iterable[int]) -> Mapping[int, float]:
-        return {}
-
-    def whole(self, numbers: Iterable[int]) -> Mapping[int, float]:
-        return {}
+    def of(self, numbers: Iterable[int]) -> Cosines:
+        return Cosines(*self._scanned.of(numbers))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commonplace.domain.access import Right
 from commonplace.domain.chain import Block, erasure_seal
@@ -21,12 +21,19 @@ from commonplace.storage.sqlite.parts import WritingParts
 from commonplace.storage.sqlite.reading import SqliteReading
 from commonplace.storage.sqlite.watches import SqliteWatchWriting
 
+if TYPE_CHECKING:
+    from commonplace.storage.sqlite.following import Sight
+
 
 class SqliteTransaction(WritingParts, SqliteReading):
     """The Transaction port, on the writer's connection."""
 
     erased = False
     """Whether something was deleted since the log was last emptied."""
+
+    def _sight(self, fingerprint: str) -> Sight:
+        """What a transaction writes itself it sees at once."""
+        return self._looked(fingerprint)
 
     # Who
 

@@ -71,26 +71,23 @@ class Scanned:
         owners, stored = self.memories[self.places[which]], self.stored[which]
         return list(zip(owners.tolist(), stored.tolist(), cosines.tolist(), strict=True))
 
-    def of(self, numbers: Iterable[int]) -> dict[int, float]:
-        """The best cosine of each of these memories that may be compared."""
+    def of(self, numbers: Iterable[int]) -> tuple[dict[int, float], dict[int, float]]:
+        """Of each of these memories that may be compared the best cosine, and of those with several parts the whole's.
+
+        The first part is the whole text.
+        """
         wanted = np.fromiter(numbers, np.int64)
         places, known = located(self.memories, wanted)
         known[known] = self.count[places[known]] > 0
         if not known.any():
-            return {}
-        first, count = self.first[places[known]], self.count[places[known]]
+            return {}, {}
+        wanted, first, count = wanted[known], self.first[places[known]], self.count[places[known]]
         # The parts of all of them one after the other, then the best of each stretch.
         starts = np.cumsum(count) - count
         parts = np.arange(int(count.sum())) + np.repeat(first - starts, count)
-        return _sayable(wanted[known], np.maximum.reduceat(self.compared.cosines(parts), starts))
-
-    def whole(self, numbers: Iterable[int]) -> dict[int, float]:
-        """The cosine of the whole text, which is the first part, of each of these memories that has several."""
-        wanted = np.fromiter(numbers, np.int64)
-        places, known = located(self.memories, wanted)
-        wanted, places = wanted[known], places[known]
-        several = self.count[places] > 1
-        return _sayable(wanted[several], self.compared.cosines(self.first[places[several]].astype(np.intp)))
+        cosines = self.compared.cosines(parts)
+        best, several = np.maximum.reduceat(cosines, starts), count > 1
+        return _sayable(wanted, best), _sayable(wanted[several], cosines[starts[several]])
 
 
 def _sayable(numbers: NDArray[np.int64], cosines: Floats) -> dict[int, float]:
