@@ -68,9 +68,11 @@ def _grams(piece: str) -> Iterator[str]:
 
 def _pieces(run: str) -> Iterator[tuple[str, bool]]:
     """Known words, and the unknown stretches between them and grammar, in order."""
+    vocabulary, lengths = _vocabulary(), _lengths()
     start = position = 0
     while position < len(run):
-        length = _known(run, position)
+        fitting = lengths.get(run[position], ())
+        length = next((n for n in fitting if run[position : position + n] in vocabulary), 0) if fitting else 0
         if not length and run[position] not in _GRAMMAR:
             position += 1
             continue
@@ -81,15 +83,6 @@ def _pieces(run: str) -> Iterator[tuple[str, bool]]:
         start = position = position + max(length, 1)
     if position > start:
         yield run[start:position], False
-
-
-def _known(run: str, position: int) -> int:
-    """The length of the longest known word here."""
-    vocabulary = _vocabulary()
-    for length in _lengths().get(run[position], ()):
-        if run[position : position + length] in vocabulary:
-            return length
-    return 0
 
 
 def _cut(piece: str, repeated: frozenset[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """What a text is about in a few of its own words, found run by run in five languages."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from commonplace.domain.unicode import normalised
@@ -79,7 +79,7 @@ def _in_sentence(sentence: str, reading: _Reading) -> Iterator[Word]:
         last, opens = word, False
 
 
-def _in_run(match: re.Match[str], reading: _Reading, opens: bool) -> Iterator[Word]:
+def _in_run(match: re.Match[str], reading: _Reading, opens: bool) -> Iterable[Word]:
     run = match.group()
     match match.lastgroup:
         case "spaced":
@@ -91,7 +91,7 @@ def _in_run(match: re.Match[str], reading: _Reading, opens: bool) -> Iterator[Wo
         case "east":
             return _chinese(run, reading.repeated)
     host = match["host"].strip(".-")
-    return iter((Word(host),) if "." in host and not host.replace(".", "").isdigit() else ())
+    return (Word(host),) if "." in host and not host.replace(".", "").isdigit() else ()
 
 
 def _korean(run: str) -> Iterator[Word]:

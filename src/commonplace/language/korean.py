@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 
 from commonplace.language.stopwords import FAINT, STOPWORDS, TIMEWORDS
 from commonplace.language.words import LONGEST, Word
@@ -136,6 +136,7 @@ def stem(run: str) -> str:
     return _reduced(run)[0] if len(run) <= LONGEST else ""
 
 
+@lru_cache(maxsize=16384)
 def _reduced(run: str) -> tuple[str, float]:
     if run in STOPWORDS["ko"] or run in TIMEWORDS["ko"] or run in PARTICLES:
         return "", 0

@@ -1,7 +1,7 @@
 """Content words of languages written with blanks: English and French, and any other as far as it goes."""
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 
 from commonplace.language.stopwords import FAINT, STOPWORDS, TIMEWORDS
 from commonplace.language.words import Word
@@ -23,19 +23,20 @@ _WHOLE = frozenset({"rendez-vous", "aujourd'hui", "presqu'île", "quelqu'un"})
 _NAME, _PARTICIPLE, _ADVERB, _COMMON = 1.4, 0.8, 0.4, 0.3
 
 
-def words(chunk: str, language: str, opens_sentence: bool) -> Iterator[Word]:
+@lru_cache(maxsize=16384)
+def words(chunk: str, language: str, opens_sentence: bool) -> tuple[Word, ...]:
     """The content of one stretch between blanks: one word or none; a capital counts unless it opens a sentence."""
     surface = _core(chunk, language)
     folded = surface.replace("’", "'").casefold()
     if not _tells(folded, language):
-        return
-    yield Word(surface, _weight(surface, folded, language, opens_sentence))
+        return ()
+    return (Word(surface, _weight(surface, folded, language, opens_sentence)),)
 
 
 def _core(chunk: str, language: str) -> str:
     """Without the article that leans on it, the possessive, or the pronouns that follow."""
     plain = chunk.replace("’", "'")
-    if plain.casefold() in _WHOLE:
+    if ("'" not in plain and "-" not in plain) or plain.casefold() in _WHOLE:
         return chunk
     if language == "fr":
         elided = _ELISION.match(plain)
@@ -56,9 +57,11 @@ def _without_pronouns(word: str) -> str:
 
 
 def _tells(folded: str, language: str) -> bool:
-    if len(folded) < 2 or _NUMERAL.fullmatch(folded) or not any(map(str.isalpha, folded)):
+    if len(folded) < 2 or folded in TIMEWORDS[language] or folded in STOPWORDS[language]:
         return False
-    if folded in TIMEWORDS[language] or folded in STOPWORDS[language]:
+    if folded.isalpha():
+        return True
+    if _NUMERAL.fullmatch(folded) or not any(map(str.isalpha, folded)):
         return False
     return not all(part in STOPWORDS[language] for part in folded.split("-"))
 
@@ -78,6 +81,8 @@ def _weight(surface: str, folded: str, language: str, opens_sentence: bool) -> f
 
 def _is_name(surface: str, opens_sentence: bool) -> bool:
     """Capitals or digits inside, or a capital where grammar asks for none."""
+    if surface.isalpha() and surface.islower():
+        return False
     if any(map(str.isupper, surface[1:])) or any(map(str.isdigit, surface)):
         return True
     return surface[0].isupper() and not opens_sentence

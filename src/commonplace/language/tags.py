@@ -5,7 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from commonplace.domain.unicode import normalised
@@ -35,6 +35,8 @@ class _Table:
     moods: frozenset[int]
     lengths: Mapping[str, Mapping[str, tuple[int, ...]]]
     """By language and first character, how long the words are that begin with it, the longest first."""
+    openings: Mapping[str, frozenset[str]]
+    """By language, the first of two words that ask together."""
 
 
 def tags(text: str, language: str = "auto", limit: int = 5) -> list[str]:
@@ -69,17 +71,19 @@ def _with_following(text: str) -> Iterator[tuple[re.Match[str], str]]:
 def _asked_by(run: re.Match[str], following: str, latin: str, east: str, table: _Table) -> Iterable[int]:
     match run.lastgroup:
         case "hangul":
-            return _by_beginning(run.group(), table.triggers["ko"])
+            return _by_beginning(run.group(), table.triggers["ko"], table.lengths["ko"])
         case "east":
             return _by_place(run.group(), table.triggers[east], table.lengths[east], table.moods)
         case _:
-            return _by_word(run.group(), following, latin, table.triggers[latin])
+            return _by_word(run.group(), following, latin, table)
 
 
-def _by_beginning(run: str, triggers: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+def _by_beginning(
+    run: str, triggers: Mapping[str, tuple[int, ...]], lengths: Mapping[str, tuple[int, ...]]
+) -> tuple[int, ...]:
     """Korean: the longest beginning that asks, else a whole noun of one syllable."""
-    for length in range(min(len(run), 8), 1, -1):
-        if run[:length] in triggers:
+    for length in lengths.get(run[0], ()):
+        if 1 < length <= len(run) and run[:length] in triggers:
             return triggers[run[:length]]
     noun = korean.stem(run)
     return triggers.get(noun, ()) if len(noun) == 1 else ()
@@ -100,11 +104,20 @@ def _by_place(
         position += length or 1
 
 
-def _by_word(run: str, following: str, language: str, triggers: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
-    """English and French: two words, the word, its singular, or the longest beginning marked with a star."""
+def _by_word(run: str, following: str, language: str, table: _Table) -> tuple[int, ...]:
+    """English and French: two words, else one."""
     word = run.replace("’", "'").casefold()[:LONGEST]
-    if following and (asked := triggers.get(f"{word}_{following.casefold()[:LONGEST]}")):
-        return asked
+    if following and word in table.openings[language]:
+        together = f"{word}_{following.casefold()[:LONGEST]}"
+        if asked := table.triggers[language].get(together):
+            return asked
+    return _by_one_word(word, language)
+
+
+@lru_cache(maxsize=16384)
+def _by_one_word(word: str, language: str) -> tuple[int, ...]:
+    """The word, its singular, or the longest beginning marked with a star."""
+    triggers = _table().triggers[language]
     if language == "fr" and word not in triggers:
         word = _ELISION.sub("", word, count=1)
     for form in (word, word.removesuffix("'s"), word.removesuffix("s")):
@@ -125,7 +138,12 @@ def _table() -> _Table:
                 words[word] = (*words.get(word, ()), tag)
     moods = frozenset(tag for tag, entry in enumerate(entries) if entry.get("mood"))
     lengths = {language: _lengths(words) for language, words in triggers.items()}
-    return _Table(tuple(entry["name"] for entry in entries), triggers, moods, lengths)
+    openings = {language: _openings(words) for language, words in triggers.items()}
+    return _Table(tuple(entry["name"] for entry in entries), triggers, moods, lengths, openings)
+
+
+def _openings(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(word.partition("_")[0] for word in words if "_" in word)
 
 
 def _lengths(words: Iterable[str]) -> dict[str, tuple[int, ...]]:

@@ -33,21 +33,18 @@ def most_telling(words: Iterable[Word], limit: int) -> list[str]:
     - position: from 1.3 for the first word down to 1, as memories begin with what they are about.
     """
     tallies: dict[str, _Tally] = {}
-    for position, word in enumerate(words):
-        if len(word.surface) <= LONGEST:
-            _count(tallies, word, position)
-    ordered = sorted(tallies.values(), key=lambda tally: (-_score(tally), tally.position))
-    return [tally.surface for tally in ordered[: max(limit, 0)]]
-
-
-def _count(tallies: dict[str, _Tally], word: Word, position: int) -> None:
-    key = _singular(word.surface.casefold())
-    tally = tallies.get(key)
-    if tally is None:
-        tallies[key] = _Tally(word.surface, word.weight, position)
-        return
-    tally.count += 1
-    tally.weight = max(tally.weight, word.weight)
+    for position, (surface, weight) in enumerate(words):
+        if len(surface) > LONGEST:
+            continue
+        key = _singular(surface.casefold())
+        tally = tallies.get(key)
+        if tally is None:
+            tallies[key] = _Tally(surface, weight, position)
+        else:
+            tally.count += 1
+            tally.weight = max(tally.weight, weight)
+    ordered = sorted((-_score(tally), tally.position, tally.surface) for tally in tallies.values())
+    return [surface for _, _, surface in ordered[: max(limit, 0)]]
 
 
 def _singular(word: str) -> str:
@@ -56,8 +53,8 @@ def _singular(word: str) -> str:
 
 
 def _score(tally: _Tally) -> float:
-    narrow = tally.surface[0] < "\u1100"
-    length = 0.7 + (0.05 * min(len(tally.surface), 12) if narrow else 0.1 * min(len(tally.surface), 5))
+    surface = tally.surface
+    length = 0.7 + (0.05 * min(len(surface), 12) if surface[0] < "\u1100" else 0.1 * min(len(surface), 5))
     position = 1 + 0.3 / (1 + tally.position / 8)
     # Rounded, so that no platform's logarithm decides between equals.
     return round(tally.weight * (1 + log(tally.count)) * length * position, 6)
