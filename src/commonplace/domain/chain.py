@@ -35,9 +35,12 @@ class Witness:
     context: str | None
 
 
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(value: object) -> bytes:
     """The one byte form of a value: keys sorted, no blanks, UTF-8."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = _encoder.encode(value)
     # A text altered behind our back may hold anything; it must still hash, to something else.
     return text.encode("utf-8", "surrogatepass")
 

@@ -251,7 +251,9 @@ def changeable(tx: Reading, actor: Actor, now: datetime) -> Filter:
 
 def require_writable(tx: Reading, actor: Actor, collection: int, now: datetime) -> None:
     """Refuse to write where the actor may at most read."""
-    if collection not in changeable(tx, actor, now).collections:
+    require(actor, Permission.WRITE)
+    held = (holding for holding in tx.holdings(actor.user) if holding.number == collection)
+    if not reach(actor, Right.WRITE, held, now):
         found = tx.collections.numbered(collection)
         raise Forbidden(f"{found.domain}:write" if found else "write", actor.tool)
 

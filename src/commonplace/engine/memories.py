@@ -88,9 +88,9 @@ class Memories:
             memory = replace(memory, collection=place.id, domain=place.domain)
         if identifier or revised_at:
             memory = replace(memory, id=identifier or memory.id, revised_at=revised_at or memory.revised_at)
-        memory = replace(memory, number=tx.add(memory, prints))
-        if memory.ephemeral is None:
-            memory = _sealed(tx, memory, now)
+        number = tx.add(memory, prints)
+        block = None if memory.ephemeral else _appended(tx, memory, now)
+        memory = replace(memory, number=number, block=block)
         for kind, target in draft.links:
             tx.links.add(Link(memory.id, target, kind, 1.0, now))
         if ties:
@@ -212,7 +212,7 @@ class Memories:
 
     def seal_in(self, tx: Transaction, memory: Memory, now: datetime) -> Memory:
         """Give a memory that stays its block, if it has none."""
-        return memory if memory.block is not None else _sealed(tx, memory, now)
+        return memory if memory.block is not None else replace(memory, block=_appended(tx, memory, now))
 
     def found_in(self, tx: Reading, reference: Reference, among: Filter) -> Memory:
         """One memory as part of a larger change, or NotFound."""
@@ -241,8 +241,8 @@ class Memories:
         """The same, for a certain moment, as part of a larger change."""
         now = self._clock.now()
         tx.set_end(memory.number, end)
-        if end is None and memory.block is None:
-            memory = _sealed(tx, memory, now)
+        if end is None:
+            memory = self.seal_in(tx, memory, now)
         kind = EventKind.EXTENDED if end else EventKind.PROMOTED
         tx.record(_happening(kind, memory, actor.author, now, _end_before(memory)))
 
@@ -344,12 +344,12 @@ def _tie(tx: Transaction, memory: Memory, ties: Found, now: datetime) -> None:
             tx.links.add(Link(memory.id, there[number], kind, strength, now))
 
 
-def _sealed(tx: Transaction, memory: Memory, now: datetime) -> Memory:
-    """Give the memory its block at the end of the chain."""
+def _appended(tx: Transaction, memory: Memory, now: datetime) -> int:
+    """The memory's block at the end of the chain."""
     timestamp = now.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     block = forge(memory.id, memory.version, memory.content, timestamp, memory.importance, tx.head())
     tx.append(block)
-    return replace(memory, block=block.index)
+    return block.index
 
 
 def _end_before(memory: Memory) -> dict[str, object]:

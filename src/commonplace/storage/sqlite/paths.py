@@ -141,7 +141,7 @@ class SqlitePathWriting(SqlitePathReading):
 
     def add(self, path: Path) -> int:
         self._do("clear_orphan", memory=path.memory, tree=path.place.tree)
-        return self._returned(
+        return self._added(
             "add_path",
             name=path.name,
             memory=path.memory,

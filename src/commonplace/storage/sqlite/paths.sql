@@ -105,7 +105,6 @@ SELECT EXISTS (SELECT 1 FROM up WHERE memory = 0)
 -- name: add_path
 INSERT INTO paths (tree, domain, parent, name, memory, priority, disclosure, created_at)
 VALUES (:tree, :domain, :parent, :name, :memory, :priority, :disclosure, :created_at)
-RETURNING number
 
 -- name: adjust_path
 UPDATE paths SET priority = :priority, disclosure = :disclosure WHERE number = :number

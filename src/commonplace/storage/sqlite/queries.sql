@@ -118,7 +118,6 @@ UPDATE credentials SET revoked_at = :at WHERE id = :id AND revoked_at IS NULL
 -- name: add_collection
 INSERT INTO collections (id, kind, domain, name, owner, created_at, parent)
 VALUES (:id, :kind, :domain, :name, :owner, :created_at, :parent)
-RETURNING number
 
 -- name: grant
 INSERT INTO grants (subject_kind, subject, collection, access, granted_by, created_at)
@@ -223,7 +222,6 @@ INSERT INTO memories (
     :user, :credential, :session, :tool,
     :revised_at, :reviser_user, :reviser_credential, :reviser_session, :reviser_tool, :content
 )
-RETURNING number
 
 -- name: keep_version
 INSERT INTO versions (
@@ -359,7 +357,7 @@ SELECT count(*), max(reason) FROM unembedded
 SELECT number, dimensions FROM embedders WHERE fingerprint = :fingerprint
 
 -- name: add_embedder
-INSERT INTO embedders (fingerprint, dimensions) VALUES (:fingerprint, :dimensions) RETURNING number
+INSERT INTO embedders (fingerprint, dimensions) VALUES (:fingerprint, :dimensions)
 
 -- name: block
 SELECT number, memory, version, timestamp, importance, previous_hash, hash, erased_at, seal
@@ -414,12 +412,9 @@ SELECT
 SELECT coalesce(max(number), 0) FROM events
 
 -- name: record
-INSERT INTO events (number, kind, at, user, credential, session, tool, memory, memory_number, collection, detail)
-SELECT
-    coalesce(max(number), 0) + 1,
-    :kind, :at, :user, :credential, :session, :tool, :memory, :memory_number, :collection, :detail
-FROM events
-RETURNING number
+-- The file gives the number: one more than the highest.
+INSERT INTO events (kind, at, user, credential, session, tool, memory, memory_number, collection, detail)
+VALUES (:kind, :at, :user, :credential, :session, :tool, :memory, :memory_number, :collection, :detail)
 
 -- name: events
 SELECT number, kind, at, user, credential, session, tool, memory, memory_number, collection, detail

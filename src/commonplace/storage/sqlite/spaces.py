@@ -90,7 +90,7 @@ class SqliteSpaceWriting(SqliteSpaceReading):
     """The SpaceWriting port."""
 
     def put(self, file: SpaceFile) -> int:
-        return self._returned("put_space_file", space=file.space, kind=file.kind.value, name=file.name, **_kept(file))
+        return self._added("put_space_file", space=file.space, kind=file.kind.value, name=file.name, **_kept(file))
 
     def rewrite(self, file: SpaceFile) -> None:
         self._do("rewrite_space_file", number=file.number, **_kept(file))

@@ -67,7 +67,6 @@ GROUP BY space, kind
 -- name: put_space_file
 INSERT INTO space_files (space, kind, name, memory, content, agent, at, changed_at, size)
 VALUES (:space, :kind, :name, :memory, :content, :agent, :at, :changed_at, :size)
-RETURNING number
 
 -- name: rewrite_space_file
 UPDATE space_files

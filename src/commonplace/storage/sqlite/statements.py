@@ -29,5 +29,11 @@ class Statements:
     def _do(self, name: str, /, **bindings: Any) -> None:
         self._connection.execute(queries()[name], bindings)
 
+    def _added(self, name: str, /, **bindings: Any) -> int:
+        """The number that the file gave to the one row that was added."""
+        self._connection.execute(queries()[name], bindings)
+        # Rather than RETURNING, for which SQLite makes a table of its own. What triggers add does not count.
+        return self._connection.last_insert_rowid()
+
     def _returned(self, name: str, /, **bindings: Any) -> int:
         return int(self._single(name, **bindings))

@@ -80,7 +80,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
         at: datetime,
         parent: int | None = None,
     ) -> int:
-        return self._returned(
+        return self._added(
             "add_collection",
             id=collection,
             kind=kind,
@@ -97,7 +97,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
     # Memories
 
     def add(self, memory: Memory, prints: Prints) -> int:
-        number = self._returned(
+        number = self._added(
             "add_memory",
             id=memory.id,
             collection=memory.home,
@@ -195,7 +195,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
     def _embedder(self, fingerprint: str, dimensions: int) -> int:
         row = self._one("embedder", fingerprint=fingerprint)
         if row is None:
-            return self._returned("add_embedder", fingerprint=fingerprint, dimensions=dimensions)
+            return self._added("add_embedder", fingerprint=fingerprint, dimensions=dimensions)
         if row[1] != dimensions:
             raise EmbeddingFailed(fingerprint, f"its vectors have {dimensions} numbers now; they had {row[1]} before")
         return int(row[0])
@@ -219,7 +219,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
 
     def record(self, happening: Happening) -> int:
         """With it the watches it concerns: later the memory may be gone, and nobody could tell."""
-        number = self._returned("record", **rows.happening_bindings(happening))
+        number = self._added("record", **rows.happening_bindings(happening))
         change = CHANGES.get(happening.kind)
         if change:
             SqliteWatchWriting(self._connection).notice(number, change, happening)
