@@ -126,7 +126,7 @@ def rank(
     """
     contest = _Contest(evidence, scale, weights, least)
     plain = contest.with_neighbours(surroundings, limit)
-    standing = standings(sorted(filter(contest.passes, contest.contenders(plain, limit))))
+    standing = standings(contest.contenders(plain, limit))
     scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}
     best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
     return [Ranked(row, scores[row], contest.close(row), contest.reasons(row, standing[row])) for row in best]
@@ -139,7 +139,6 @@ class _Contest:
         self._scale = scale
         self._weights = weights
         self._least = least
-        # Most rows have none of the words: of these the cosine alone tells whether they are close enough.
         self._enough = _cosine(least, scale) - _ROUNDING
         self._words = evidence.words
         self._asked = evidence.asked
@@ -161,11 +160,8 @@ class _Contest:
         return {row: part * one + whole * wholes.get(row, one) - usual for row, one in cosines.items()}
 
     def with_neighbours(self, surroundings: Surroundings, limit: int | None) -> dict[int, float]:
-        """What each row has with what is lent to it.
-
-        Nothing is lifted above its lender: only beside rows that lead by themselves there can be others that will.
-        """
-        beside = surroundings(self.contenders(self._own, limit))
+        """What each row has with what is lent to it."""
+        beside = surroundings(self._leaders(limit))
         for row in chain.from_iterable(beside.neighbours.values()):
             self._own.setdefault(row, 0.0)
         self._own |= self._meant(beside.cosines, beside.wholes)
@@ -173,31 +169,38 @@ class _Contest:
         self._lent = _lent(self._own, beside.neighbours, self._scale.edge, self._weights.neighbours)
         return self._own | {row: self._own[row] + more for row, more in self._lent.items()}
 
-    def contenders(self, plain: Mapping[int, float], limit: int | None) -> list[int]:
-        """The rows that could be among the best, whether they pass or not, best first.
+    def _leaders(self, limit: int | None) -> list[int]:
+        """The rows around which there may be something that changes the answer, best first.
 
-        Boosts are small, so most need not be looked at.
+        Nothing is lifted above its lender, so a row that lifts another into the answer leads by itself. Where all that
+        pass are in the answer anyway, only what these are lent counts.
         """
+        own, passing = self._own, self._passing(self._own)
+        bar = self._bar(own, passing, limit)
+        leaders = passing if bar == -inf else [row for row in own if own[row] >= bar]
+        return sorted(leaders, key=own.__getitem__, reverse=True)
+
+    def contenders(self, plain: Mapping[int, float], limit: int | None) -> list[int]:
+        """The rows that pass and could be among the best: boosts are small, so most need not be looked at."""
+        passing = self._passing(plain)
+        bar = self._bar(plain, passing, limit)
+        return sorted(row for row in passing if plain[row] >= bar)
+
+    def _bar(self, plain: Mapping[int, float], passing: Sequence[int], limit: int | None) -> float:
+        """What a row needs at least to be among so many of those that pass, with the most that boosts can add."""
+        if limit is None or len(passing) <= limit:
+            return -inf
         weights = self._weights
         most = weights.importance + weights.recency + weights.use + _ROUNDING
-        found: list[int] = []
-        passed, least = 0, -inf
-        for row in sorted(plain, key=plain.__getitem__, reverse=True):
-            if plain[row] < least:
-                break
-            found.append(row)
-            passed += self.passes(row)
-            if passed == limit and least == -inf:
-                least = plain[row] - most
-        return found
+        return sorted((plain[row] for row in passing), reverse=True)[limit - 1] - most
 
-    def passes(self, row: int) -> bool:
-        """Whether it is close enough."""
+    def _passing(self, rows: Iterable[int]) -> list[int]:
+        """Those that are close enough. Most have none of the words: of these the cosine alone tells."""
         if self._least <= 0:
-            return True
-        if self._cosines.get(row, -1.0) < self._enough and row not in self._coverage and row not in self._words:
-            return False
-        return self.close(row) >= self._least
+            return list(rows)
+        cosines, coverage, words, enough = self._cosines, self._coverage, self._words, self._enough
+        worth_a_look = (row for row in rows if row in coverage or row in words or cosines.get(row, -1.0) >= enough)
+        return [row for row in worth_a_look if self.close(row) >= self._least]
 
     def close(self, row: int) -> float:
         covered = self._words[row] / self._asked if row in self._words else self._coverage.get(row, 0.0)
