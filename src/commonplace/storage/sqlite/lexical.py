@@ -74,18 +74,21 @@ class Matches:
 
     def best(self, index: Index, passed: NDArray[np.bool_], limit: int) -> LexicalHits:
         """The highest BM25 among the memories let through."""
-        distinct, which = np.unique(self.numbers, return_inverse=True)
+        order = np.argsort(self.numbers, kind="stable")
+        numbers, counts, idf = self.numbers[order], self.counts[order], self.idf[order]
+        starts = np.flatnonzero(_firsts(numbers))
+        distinct = numbers[starts]
         known, lengths = index.lengths(distinct, passed)
-        norm = _SATURATION * (1 - _LENGTH + _LENGTH * np.minimum(lengths, _LONGEST))[which]
-        weights = self.idf * self.counts * (1 + _SATURATION) / (self.counts + norm)
-        scores = np.bincount(which, weights, len(distinct))[known]
-        order = np.argsort(-scores, kind="stable")[:limit]
-        numbers = distinct[known][order].tolist()
-        words = np.bincount(which, self.idf, len(distinct))[known][order]
+        norm = _SATURATION * (1 - _LENGTH + _LENGTH * np.minimum(lengths, _LONGEST))
+        weights = idf * counts * (1 + _SATURATION) / (counts + norm.repeat(np.diff(starts, append=len(numbers))))
+        scores = np.add.reduceat(weights, starts)[known]
+        best = np.argsort(-scores, kind="stable")[:limit]
+        rows = distinct[known][best].tolist()
+        words = np.add.reduceat(idf, starts)[known][best]
         return LexicalHits(
-            dict(zip(numbers, scores[order].tolist(), strict=True)),
+            dict(zip(rows, scores[best].tolist(), strict=True)),
             self.asked,
-            dict(zip(numbers, words.tolist(), strict=True)),
+            dict(zip(rows, words.tolist(), strict=True)),
         )
 
 
@@ -139,7 +142,7 @@ class Lexical:
         if not present:
             return None
         rare, frequent = _within_budget(present)
-        keys, counts = np.unique(_keyed(self._places(rare)), return_counts=True)
+        keys, counts = _counted_alike(_keyed(self._places(rare)))
         # Beside telling terms, to go through all the memories of a frequent one is not worth it.
         if len(rare) < _ENOUGH:
             more = self._together(frequent, len(rare))
@@ -165,7 +168,7 @@ class Lexical:
 
     def _weighed(self, term: Term, places: Numbers) -> Counted:
         if len(places) <= FREQUENT:
-            return Counted(term, _distinct(places), places)
+            return Counted(term, int(np.count_nonzero(_firsts(places))), places)
         # Terms that begin alike are counted one by one, so a memory with several of them counts several times.
         documents = min(self._count(term), self._total)
         self._counts.learn(term, documents, self._total)
@@ -190,7 +193,8 @@ class Lexical:
                 break
             numbers = self._matching(f"{a.expression} AND {b.expression}")
             found += [numbers + (m << _SHIFT), numbers + (n << _SHIFT)]
-        return np.unique(np.concatenate(found))
+        together = np.sort(np.concatenate(found), kind="stable")
+        return together[_firsts(together)]
 
     def _idf(self, one: Counted) -> float:
         return idf(one.documents, self._total)
@@ -247,9 +251,20 @@ def _numbers(listed: str | None) -> Numbers:
     return np.fromstring(listed, np.int64, sep=",") if listed else _NOWHERE
 
 
-def _distinct(places: Numbers) -> int:
-    """How many different ones, given in order."""
-    return 1 + int(np.count_nonzero(places[1:] != places[:-1])) if len(places) else 0
+def _counted_alike(ordered: Numbers) -> tuple[Numbers, Numbers]:
+    """Each once, and how often it was there."""
+    starts = np.flatnonzero(_firsts(ordered))
+    return ordered[starts], np.diff(starts, append=len(ordered))
+
+
+def _firsts(ordered: Numbers) -> NDArray[np.bool_]:
+    """Which of these is the first of its like.
+
+    Lists in order, one behind the other, are sorted in one sweep by a stable sort; np.unique takes five times as long.
+    """
+    firsts = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=firsts[1:])
+    return firsts
 
 
 def _after(term: Term) -> str:
