@@ -39,6 +39,19 @@ async def test_a_round_with_nothing_to_do_writes_nothing(engine: Engine, owner: 
     assert before == engine.embedding.fingerprint
 
 
+async def test_warming_loads_what_a_search_needs_and_leaves_no_trace(
+    engine: Engine, owner: Actor, embedder: Embedder
+) -> None:
+    await engine.memories.remember(owner, Draft("The meeting was moved to Thursday afternoon."))
+    events = await engine.events.last()
+    await engine.upkeep.warm()
+    embedder.broken = "down"
+    await engine.upkeep.warm()  # nor does it need an embedder
+    await engine.upkeep.tidy()
+    assert await engine.events.last() == events
+    assert (await engine.recall.recall(owner, Question("meeting"))).hits[0].memory.uses == 0
+
+
 async def test_it_goes_on_while_the_embedder_is_broken(engine: Engine, owner: Actor, embedder: Embedder) -> None:
     embedder.broken = "down"
     await engine.memories.remember(owner, Draft("kept"))

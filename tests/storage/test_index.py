@@ -216,10 +216,10 @@ def test_a_copy_comes_back_as_it_was(tmp_path: Path) -> None:
     assert [child.name for child in tmp_path.iterdir()] == ["index-x.npz"]
     found = snapshot.load(path, "store", "fake/16", 16)
     assert found is not None
-    assert found[1] == STAMP
-    assert same(found[0], index)
-    found[0].put(entries([301]), parts([301], random_units(1, 16, 3), first=301), NONE_GONE)
-    assert len(found[0]) == 301
+    assert found.stamp == STAMP
+    assert same(found.index, index)
+    found.index.put(entries([301]), parts([301], random_units(1, 16, 3), first=301), NONE_GONE)
+    assert len(found.index) == 301
 
 
 def test_a_copy_of_another_store_embedder_or_form_is_not_read(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_damaged_copy_is_not_read(tmp_path: Path) -> None:
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
         found = snapshot.load(path, "store", "fake/16", 16)
         # A byte that means nothing (a date, say) may change; what the index holds may not.
-        assert found is None or same(found[0], filled_at(random_units(50, 16, 2), 42)), place
+        assert found is None or same(found.index, filled_at(random_units(50, 16, 2), 42)), place
 
 
 def filled_at(vectors: Vectors, position: int) -> Index:

@@ -3,7 +3,9 @@
 import random
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from commonplace.language.terms import Term, query_terms
@@ -11,6 +13,7 @@ from commonplace.ports import Reading
 from commonplace.storage.sqlite import lexical
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.reading import SqliteReading
+from commonplace.storage.sqlite.store import SqliteStore
 from tests.storage.samples import House
 
 pytestmark = pytest.mark.anyio
@@ -85,6 +88,36 @@ async def test_what_came_after_the_words_were_counted_is_found(house: House) -> 
     found = await house.store.read(lambda tx: tx.lexical(query_terms("zebra newt"), house.ours, 1000))
     assert max(found.scores, key=found.scores.__getitem__) == late.number
     assert len(found.scores) == 2 * lexical.FREQUENT + 1
+
+
+async def test_how_frequent_words_are_is_kept_with_the_copy_of_the_index_but_not_the_words(
+    house: House, tmp_path: Path
+) -> None:
+    number = 2 * lexical.FREQUENT
+    await house.keep_all(["a zebra"] * number)
+    await house.store.read(lambda tx: tx.lexical(query_terms("zebra"), house.ours, 1))
+    await house.store.settle()
+    await house.store.close()
+    (copy,) = tmp_path.rglob("index-*.npz")
+    with np.load(copy) as arrays:
+        counts = lexical.Counts.from_arrays(arrays)
+    assert not counts.outdated(number)
+    assert counts.known(Term("zebra"), number) == number
+    assert b"zebra" not in copy.read_bytes()
+
+
+async def test_a_start_takes_the_count_of_words_from_the_copy(house: House) -> None:
+    number = 2 * lexical.FREQUENT
+    await house.keep_all(["a zebra"] * number)
+    await house.store.read(lambda tx: tx.lexical(query_terms("zebra"), house.ours, 1))
+    await house.store.settle()
+    await house.store.close()
+    again = SqliteStore(Path(house.store.location), house.embedder.fingerprint)
+    try:
+        await again.read(lambda tx: tx.facts(()))
+        assert again._following().counts.known(Term("zebra"), number) == number
+    finally:
+        await again.close()
 
 
 async def test_the_only_memory_with_a_word_counts_for_much_however_long_it_is(house: House) -> None:

@@ -28,6 +28,7 @@ from commonplace.domain.ranking import (
 )
 from commonplace.engine.access import narrowed, own_labels, readable
 from commonplace.engine.embedding import Embedding
+from commonplace.language import samples
 from commonplace.language.terms import query_terms
 from commonplace.ports import Clock, LexicalHits, NothingScanned, Prints, Reading, Scan, Store, Transaction
 
@@ -145,6 +146,13 @@ class Recall:
         alike = {number: similarity(cosines[number], 0.0, self._embedding.scale) for number in nearest}
         there = tx.memories([number for number in nearest if alike[number] >= least], among)
         return tuple(Hit(memory, alike[memory.number], alike[memory.number], {}) for memory in there)
+
+    async def rehearse(self) -> None:
+        """Search where nothing is to be found: whoever asks first need not wait for what a search has to load."""
+        question = Question(samples.ALIKE[0][0])
+        vector, _ = await self._vector(question.text)
+        nowhere = Filter(frozenset(), self._clock.now())
+        await self._store.read(lambda tx: self._hits(tx, nowhere, question, vector))
 
     def used(self, memory: Memory) -> None:
         """Someone has looked at it."""

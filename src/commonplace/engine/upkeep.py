@@ -53,6 +53,7 @@ class Upkeep:
     async def warm(self) -> None:
         """Load the model and the index before someone waits for them."""
         await asyncio.gather(self._embedding.warm(), self._store.read(lambda tx: tx.facts(())))
+        await self._recall.rehearse()
 
     async def run(self) -> None:
         """Until cancelled: do what is due, rest, again."""

@@ -18,6 +18,7 @@ from commonplace.storage.sqlite.lexical import FREQUENT, Counts
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.rows import numbers_json
 from commonplace.storage.vectors import snapshot
+from commonplace.storage.vectors.columns import code
 from commonplace.storage.vectors.index import NEVER, Entries, Index, Parts
 
 _SAVE_AFTER = 5000
@@ -103,10 +104,11 @@ class Follower:
         if self._folder is None:
             return None
         found = snapshot.load(self._path(followed), store_id(connection), followed.fingerprint, followed.dimensions)
-        if found is None or found[1].mark != _event_mark(connection, found[1].event):
+        if found is None or found.stamp.mark != _event_mark(connection, found.stamp.event):
             return None
-        self._saved_at = found[1].event
-        return found[0]
+        self._saved_at = found.stamp.event
+        self.counts = Counts.from_arrays(found.beside)
+        return found.index
 
     def _built(self, connection: apsw.Connection, followed: Followed) -> Index:
         self._saved_at = 0
@@ -146,7 +148,7 @@ class Follower:
                     return
                 index.compact()  # what was deleted must not come back to the disk
                 stamp = snapshot.Stamp(store_id(connection), followed.fingerprint, index.position, mark)
-                arrays = index.arrays()
+                arrays = index.arrays() | self.counts.arrays()
             self._saved_at = stamp.event
         snapshot.save(arrays, stamp, self._path(followed))
 
@@ -254,11 +256,6 @@ def _codes(texts: Sequence[str]) -> NDArray[np.int64]:
 def _parts(rows: Sequence[tuple[Any, ...]], dimensions: int) -> Parts:
     owners, numbers, blobs = zip(*rows, strict=True) if rows else ((), (), ())
     return Parts(np.asarray(owners, np.int64), np.asarray(numbers, np.int64), unpacked(b"".join(blobs), dimensions))
-
-
-def code(text: str) -> int:
-    """A number for a name that is the same in every process."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), signed=True)
 
 
 def packed(vector: NDArray[np.float32]) -> bytes:

@@ -19,6 +19,7 @@ from commonplace.language.terms import Term
 from commonplace.ports import LexicalHits
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.rows import as_json
+from commonplace.storage.vectors.columns import code
 from commonplace.storage.vectors.index import Index
 
 BUDGET = 2500
@@ -96,14 +97,15 @@ class Counts:
     """In how many memories frequent terms stand, remembered while the store has hardly grown: counting takes long."""
 
     def __init__(self) -> None:
-        self._words: dict[str, int] = {}
+        self._words: dict[int, int] = {}
+        """By the words' codes: they go to disk with the index, where what was deleted must not be read again."""
         self._counted_at = 0
         self._learnt: dict[Term, tuple[int, int]] = {}
 
     def known(self, term: Term, total: int) -> int:
         """0 where it is not known, or not any more. Some may have gone since: never more than there are now."""
-        if not term.prefix and term.text in self._words and _about(total, self._counted_at):
-            return min(self._words[term.text], total)
+        if not term.prefix and _about(total, self._counted_at) and (counted := self._words.get(code(term.text))):
+            return min(counted, total)
         documents, at = self._learnt.get(term, (0, 0))
         return min(documents, total) if _about(total, at) else 0
 
@@ -113,7 +115,22 @@ class Counts:
 
     def take(self, words: Mapping[str, int], total: int) -> None:
         """All frequent words, as they were counted."""
-        self._words, self._counted_at, self._learnt = dict(words), total, {}
+        self._words = {code(word): documents for word, documents in words.items()}
+        self._counted_at, self._learnt = total, {}
+
+    def arrays(self) -> dict[str, Numbers]:
+        """All frequent words, to be kept beside the index."""
+        codes, documents = np.fromiter(self._words, np.int64), np.fromiter(self._words.values(), np.int64)
+        return {"word_code": codes, "word_documents": documents, "word_total": np.asarray([self._counted_at])}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Numbers]) -> Counts:
+        """What was kept, or KeyError or ValueError if these are not the arrays of it."""
+        counts = cls()
+        codes, documents = arrays["word_code"].tolist(), arrays["word_documents"].tolist()
+        counts._words = dict(zip(codes, documents, strict=True))
+        counts._counted_at = int(arrays["word_total"][0])
+        return counts
 
     def learn(self, term: Term, documents: int, total: int) -> None:
         if documents <= FREQUENT:  # of rare ones the next memory may be the first, and must be found

@@ -320,7 +320,7 @@ class SqliteReading(ReadingParts):
 
     def _conditions(self, among: Filter) -> Conditions:
         """Tags and times to live are answered by the file, everything else by the index."""
-        from commonplace.storage.sqlite.following import code
+        from commonplace.storage.vectors.columns import code
         from commonplace.storage.vectors.index import Conditions
 
         return Conditions(

@@ -120,8 +120,9 @@ class SqliteStore:
             if self._writer.log_is_long:
                 await self._readers.run(self._bring_log_over)
             await self._merge(self._writer)
-            await self._readers.run(partial(self._save_index, None))
         await self._readers.run(self._count_words)
+        if self._writer is not None:
+            await self._readers.run(partial(self._save_index, None))  # with what was counted
 
     async def close(self) -> None:
         """Write what makes the next start fast, answer who still waits, and let go of the file."""

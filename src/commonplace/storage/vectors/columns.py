@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 _SMALLEST = 256
+
+
+def code(text: str) -> int:
+    """A number for a name, as arrays hold them, and the same in every process."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), signed=True)
 
 
 class Columns:

@@ -28,6 +28,8 @@ _SPAN = timedelta(hours=1) // timedelta(microseconds=1)
 _LOOKAROUND = 8
 """How far to look for a neighbour: others may have written in between."""
 _BESIDE = np.delete(np.arange(-_LOOKAROUND, _LOOKAROUND + 1), _LOOKAROUND)
+PREFIXES = _MEMORY, _PART = "memory_", "part_"
+"""Of the names of its arrays in a copy."""
 _SHORTLIST, _SHARE = 4096, 32
 """So many vectors, or this part of them if that is more, are compared where there are many times as many."""
 _MANY = 4
@@ -177,8 +179,10 @@ class Index:
 
     def compact(self) -> None:
         """Leave nothing behind of what was replaced or is gone."""
-        self.changes += 1
         alive = self._memories["alive"]
+        if alive.all() and (self._parts["place"] != _NOWHERE).all():
+            return  # to copy everything would hold up whoever searches
+        self.changes += 1
         places = np.append(np.where(alive, np.cumsum(alive) - 1, _NOWHERE), _NOWHERE)[self._parts["place"]]
         self._parts["place"][:] = places
         self._parts.keep(np.flatnonzero(places != _NOWHERE))
@@ -315,17 +319,17 @@ class Index:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything as it is now, so that it can be written without holding up others."""
-        memories = {f"memory_{name}": array.copy() for name, array in self._memories.filled().items()}
+        memories = {_MEMORY + name: array.copy() for name, array in self._memories.filled().items()}
         # Of the vectors only their places change where they stand; to copy the codes would take as much again.
-        parts = {f"part_{name}": array for name, array in self._parts.filled().items()}
+        parts = {_PART + name: array for name, array in self._parts.filled().items()}
         return memories | parts | {"part_place": parts["part_place"].copy()}
 
     @classmethod
     def from_arrays(cls, dimensions: int, position: int, arrays: Mapping[str, NDArray[Any]]) -> Index:
         """The index that was copied, or ValueError if these are not the arrays of one."""
         index = cls(dimensions)
-        index._memories = index._memories.like(_with_prefix("memory_", arrays))
-        index._parts = index._parts.like(_with_prefix("part_", arrays))
+        index._memories = index._memories.like(_with_prefix(_MEMORY, arrays))
+        index._parts = index._parts.like(_with_prefix(_PART, arrays))
         index.position = position
         return index
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.storage.vectors.index import Index
+from commonplace.storage.vectors.index import PREFIXES, Index
 
-_FORM = 2
+_FORM = 3
 """Raised whenever the arrays change their meaning: older copies are then not read."""
 _ABANDONED_AFTER = 3600.0
 """Seconds; writing a copy takes less than one."""
@@ -36,6 +36,15 @@ class Stamp:
     @property
     def text(self) -> str:
         return "\n".join((str(_FORM), self.store, self.fingerprint, str(self.event), self.mark))
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What was copied: the index, and the arrays that its owner had put beside it."""
+
+    stamp: Stamp
+    index: Index
+    beside: Mapping[str, NDArray[Any]]
 
 
 def save(arrays: Mapping[str, NDArray[Any]], stamp: Stamp, path: Path) -> None:
@@ -65,7 +74,7 @@ def copies(folder: Path) -> list[Path]:
     return [*folder.glob("index-*.npz"), *folder.glob(".index-*.npz.*")]
 
 
-def load(path: Path, store: str, fingerprint: str, dimensions: int) -> tuple[Index, Stamp] | None:
+def load(path: Path, store: str, fingerprint: str, dimensions: int) -> Copy | None:
     """The copy, if there is one for this store and embedder and it is whole. It is derived: any doubt discards it."""
     with (
         suppress(OSError, ValueError, KeyError, EOFError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile),
@@ -76,5 +85,6 @@ def load(path: Path, store: str, fingerprint: str, dimensions: int) -> tuple[Ind
         stamp = Stamp(of_store, of_embedder, int(event), mark)
         if (form, of_store, of_embedder) == (str(_FORM), store, fingerprint):
             arrays = {name: file[name] for name in file.files if name != "stamp"}
-            return Index.from_arrays(dimensions, stamp.event, arrays), stamp
+            index = Index.from_arrays(dimensions, stamp.event, arrays)
+            return Copy(stamp, index, {name: array for name, array in arrays.items() if not name.startswith(PREFIXES)})
     return None
