@@ -19,7 +19,7 @@ import anyio
 import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from tests.serving import OWNER_KEY, PROGRAM, environment, free_port, served
+from tests.serving import OWNER_KEY, PROGRAM, Era, environment, free_port, served
 
 from benchmarks import corpus
 from benchmarks.process import cpu_seconds, started
@@ -85,12 +85,12 @@ def _ours(clients: int, requests: int, size: int) -> tuple[Outcome, int]:
 
 
 def _bare(clients: int, requests: int) -> Outcome:
-    with _bare_served() as (url, pid):
+    with bare_served() as (url, pid):
         return anyio.run(crowd, partial(connected, url), clients, requests, lambda outcome: _echo, pid)
 
 
 @contextmanager
-def _bare_served() -> Iterator[tuple[str, int]]:
+def bare_served() -> Iterator[tuple[str, int]]:
     port = free_port()
     process = subprocess.Popen([*BARE, str(port)], env=environment())
     try:
@@ -167,11 +167,11 @@ async def called(client: Client, tool: str, **arguments: Any) -> Any:
 
 
 @asynccontextmanager
-async def connected(url: str) -> AsyncIterator[Client]:
+async def connected(url: str, era: Era = "2026-07-28") -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {OWNER_KEY}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=120) as web,
-        Client(streamable_http_client(url, http_client=web), mode="2026-07-28") as client,
+        Client(streamable_http_client(url, http_client=web), mode=era) as client,
     ):
         yield client
 

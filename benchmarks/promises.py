@@ -5,84 +5,130 @@ is every client at work: one call each every PACE seconds, as busy agents make t
 same crowd without a pause: then a call waits for all others, and the time is the crowd divided by what the machine can
 do. The clients are those of the SDK and share the machine with the server. Acknowledged writes are asked for again
 after a kill -9.
+
+How fast a shared machine is changes from minute to minute, so one client has ROUNDS, each with a server of its own,
+and every figure is the one in the middle. Beside it the bare server answers the same client as much: what is left to us
+of the time.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import anyio
 from mcp.client.client import Client
-from tests.serving import OWNER_KEY, PROGRAM, Served, over_http, over_sse, served, stdio
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from tests.serving import PROGRAM, Served, Wire, environment, over_http, over_sse, served, stdio
 
 from benchmarks import corpus
-from benchmarks.load import Outcome, Request, called, crowd
+from benchmarks.load import Outcome, Request, bare_served, called, connected, crowd
 from benchmarks.process import started
 from benchmarks.seed import seeded
-from benchmarks.table import Goal, Table, quantile
+from benchmarks.start import BARE
+from benchmarks.table import Goal, Table, median, quantile
 
 PACE = 5.0
+ROUNDS = 3
 UNLIMITED = ("--rate-limit", "0", "--address-rate-limit", "0")
 ALLOWED = {"stdio": (500, 200), "http": (600, 300), "sse": (800, 400)}
 """Milliseconds for a store and for a search."""
-CROWDS = {
-    "stdio": ((1, 0.0),),
-    "http": ((1, 0.0), (50, PACE), (50, 0.0)),
-    "sse": ((1, 0.0), (100, PACE), (100, 0.0)),
-}
-"""How many clients, and the seconds from one call of a client to its next."""
-_STORE_EVERY = 5
 
-Connect = Callable[[], AbstractAsyncContextManager[Client]]
+
+class Load(NamedTuple):
+    """So many clients on one wire, and the seconds from one call of a client to its next."""
+
+    wire: Wire
+    clients: int
+    pace: float = 0.0
+
+    @property
+    def judged(self) -> bool:
+        return self.clients == 1 or self.pace > 0
+
+    def __str__(self) -> str:
+        return f"{self.wire}, {self.clients} client{'s' * (self.clients > 1)}"
+
+
+STDIO, HTTP, OLD_HTTP = Wire("stdio", "2026-07-28"), Wire("http", "2026-07-28"), Wire("http", "legacy")
+SSE = Wire("sse", "legacy")
+LOADS = (
+    *(Load(wire, 1) for wire in (STDIO, HTTP, OLD_HTTP, SSE)),
+    *(Load(HTTP, 50, PACE), Load(OLD_HTTP, 50, PACE), Load(SSE, 100, PACE)),
+    *(Load(HTTP, 50), Load(SSE, 100)),
+)
+_STORE_EVERY = 5
 
 
 def tables(size: int, calls: int, requests: int) -> list[Table]:
-    columns = ("transport", "clients", "pause", "call", "calls", "p50", "p95", "p99", "allowed", "errors", "lost")
+    columns = ("wire", "clients", "pause", "call", "calls", "p50", "p95", "p99", "allowed", "errors", "lost")
     table = Table(f"Assoc's promises at {size} memories, ms", columns)
-    for transport, crowds in CROWDS.items():
-        for clients, pace in crowds:
-            outcome, lost = _measured(transport, clients, pace, size, calls if clients == 1 else requests)
-            _rows(table, transport, clients, pace, outcome, lost)
+    for load in LOADS:
+        rounds, asked = (ROUNDS, calls) if load.clients == 1 else (1, requests)
+        _rows(table, load, [_measured(load, size, asked) for _ in range(rounds)])
+        if load.clients == 1 and load.wire.transport != "sse":
+            took = [_bare(load.wire, calls) for _ in range(rounds)]
+            table.add(str(load.wire), 1, load.pace, "bare", sum(map(len, took)), *_times(took), None, None, None)
     return [table]
 
 
-def _rows(table: Table, transport: str, clients: int, pace: float, outcome: Outcome, lost: int) -> None:
-    for kind, allowed in zip(("store", "search"), ALLOWED[transport], strict=True):
-        times = [1000 * quantile(outcome.took[kind], share) for share in (0.5, 0.95, 0.99)]
-        table.add(transport, clients, pace, kind, len(outcome.took[kind]), *times, allowed, len(outcome.errors), lost)
-        limit = allowed / 10 if clients == 1 else allowed
-        if clients > 1 and not pace:
-            continue
-        table.goals.append(Goal(f"{transport}, {clients} clients: {kind}, p95", times[1], limit))
-    table.goals.append(Goal(f"{transport}, {clients} clients: errors and lost writes", len(outcome.errors) + lost, 0))
-    table.notes += [f"first error: {error}" for error in outcome.errors[:1]]
+def _rows(table: Table, load: Load, rounds: Sequence[tuple[Outcome, int]]) -> None:
+    errors, lost = [error for outcome, _ in rounds for error in outcome.errors], sum(lost for _, lost in rounds)
+    for kind, allowed in zip(("store", "search"), ALLOWED[load.wire.transport], strict=True):
+        took = [outcome.took[kind] for outcome, _ in rounds]
+        times, calls = _times(took), sum(map(len, took))
+        table.add(str(load.wire), load.clients, load.pace, kind, calls, *times, allowed, len(errors), lost)
+        if load.judged:
+            limit = allowed / 10 if load.clients == 1 else allowed
+            table.goals.append(Goal(f"{load}: {kind}, p95", times[1], limit))
+    table.goals.append(Goal(f"{load}: errors and lost writes", len(errors) + lost, 0))
+    table.notes += [f"first error: {error}" for error in errors[:1]]
 
 
-def _measured(transport: str, clients: int, pace: float, size: int, calls: int) -> tuple[Outcome, int]:
+def _times(rounds: Sequence[Sequence[float]]) -> list[float]:
+    return [1000 * median([quantile(took, share) for took in rounds]) for share in (0.5, 0.95, 0.99)]
+
+
+def _measured(load: Load, size: int, calls: int) -> tuple[Outcome, int]:
     with seeded(size) as folder:
-        if transport == "stdio":
-            outcome = anyio.run(crowd, partial(_over_stdio, folder), clients, calls, _mixed(calls), 1)
+        if load.wire.transport == "stdio":
+            outcome = anyio.run(crowd, partial(_over_stdio, folder), load.clients, calls, _mixed(calls), 1)
         else:
             with served(folder, "--dialect", "assoc", *UNLIMITED, COMMONPLACE_BACKUP_DAILY="no") as server:
-                outcome = anyio.run(
-                    crowd, partial(_over, transport, server), clients, calls, _mixed(calls), server.process.pid, pace
-                )
+                connect, pid = partial(_over, load.wire, server), server.process.pid
+                outcome = anyio.run(crowd, connect, load.clients, calls, _mixed(calls), pid, load.pace)
                 server.process.kill()
         return outcome, _lost(folder, outcome)
 
 
-@asynccontextmanager
-async def _over_stdio(folder: Path) -> AsyncIterator[Client]:
-    async with stdio(folder, "--dialect", "assoc", COMMONPLACE_BACKUP_DAILY="no") as client:
-        yield client
+def _bare(wire: Wire, calls: int) -> list[float]:
+    """Seconds that a client on this wire waits for a server which does nothing but answer."""
+    if wire.transport == "stdio":
+        command = StdioServerParameters(command=BARE[0], args=list(BARE[1:]), env=environment())
+        return anyio.run(_echoed, lambda: Client(stdio_client(command), mode=wire.era), calls)
+    with bare_served() as (url, _):
+        return anyio.run(_echoed, partial(connected, url, wire.era), calls)
 
 
-@asynccontextmanager
-async def _over(transport: str, server: Served) -> AsyncIterator[Client]:
-    connection = over_sse(server, key=OWNER_KEY) if transport == "sse" else over_http(server, key=OWNER_KEY)
-    async with connection as client:
-        yield client
+async def _echoed(connect: Callable[[], AbstractAsyncContextManager[Client]], calls: int) -> list[float]:
+    took = []
+    async with connect() as client:
+        await called(client, "learn", answer={"results": [{"content": text} for text in corpus.fresh(10, 12)]})
+        for question in corpus.questions(calls):
+            began = time.perf_counter()
+            await called(client, "echo", query=question)
+            took.append(time.perf_counter() - began)
+    return took
+
+
+def _over_stdio(folder: Path) -> AbstractAsyncContextManager[Client]:
+    return stdio(folder, "--dialect", "assoc", era=STDIO.era, COMMONPLACE_BACKUP_DAILY="no")
+
+
+def _over(wire: Wire, server: Served) -> AbstractAsyncContextManager[Client]:
+    return over_sse(server) if wire.transport == "sse" else over_http(server, era=wire.era)
 
 
 def _mixed(calls: int) -> Callable[[Outcome], Request]:

@@ -6,6 +6,7 @@ a hundred thousand take a minute instead of ten, and what is on disk has the for
 
 import asyncio
 import hashlib
+import os
 import shutil
 import sys
 import time
@@ -80,6 +81,7 @@ def seeded(size: int) -> Iterator[Path]:
     original = _seeded(size)
     copy = KEPT / f"run-{size}-{time.time_ns()}"
     shutil.copytree(original, copy)
+    os.sync()
     try:
         yield copy
     finally:
@@ -136,6 +138,7 @@ def seeding_version() -> str:
     """Of everything that decides what a seeded folder holds."""
     source = Path(commonplace.__file__).parent
     files = [Path(__file__), Path(corpus.__file__), source / "domain" / "chain.py", source / "engine" / "memories.py"]
+    files += [source / "storage" / "vectors" / "snapshot.py"]
     for folder in ("language", "storage/sqlite/migrations"):
         files += sorted(path for path in (source / folder).iterdir() if path.suffix in (".py", ".sql"))
     content = [UniversalSentenceEncoder().fingerprint.encode(), *(path.read_bytes() for path in files)]
