@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.domain.errors import Invalid
+from commonplace.language import spaced
 from commonplace.language.keywords import keywords
 from commonplace.language.segmenters import segmenter
 from commonplace.language.stopwords import STOPWORDS
@@ -227,3 +228,9 @@ def test_a_million_characters_of_anything_take_no_longer_than_their_beginning(un
     started = time.perf_counter()
     keywords(unit * (1_000_000 // len(unit)))
     assert time.perf_counter() - started < 5
+
+
+def test_a_word_without_end_is_not_remembered() -> None:
+    before = spaced._met_before.cache_info().currsize
+    assert keywords(f"the lighthouse {'Zm9v' * 100_000}") == ["lighthouse"]
+    assert spaced._met_before.cache_info().currsize <= before + 2

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from commonplace.language.stopwords import FAINT, STOPWORDS, TIMEWORDS
-from commonplace.language.words import Word
+from commonplace.language.words import LONGEST, Word
 
 _ELISION = re.compile("(?:l|d|j|m|t|s|n|c|qu|jusqu|lorsqu|puisqu|quoiqu|presqu|quelqu)'", re.IGNORECASE)
 _ENGLISH_TAIL = re.compile("'(?:s|d|m|ll|re|ve)?$", re.IGNORECASE)
@@ -23,14 +23,22 @@ _WHOLE = frozenset({"rendez-vous", "aujourd'hui", "presqu'île", "quelqu'un"})
 _NAME, _PARTICIPLE, _ADVERB, _COMMON = 1.4, 0.8, 0.4, 0.3
 
 
-@lru_cache(maxsize=16384)
 def words(chunk: str, language: str, opens_sentence: bool) -> tuple[Word, ...]:
     """The content of one stretch between blanks: one word or none; a capital counts unless it opens a sentence."""
+    # Encoded data may go on without a blank for as long as a text may be: nothing to be remembered.
+    read = _met_before if len(chunk) <= LONGEST else _read
+    return read(chunk, language, opens_sentence)
+
+
+def _read(chunk: str, language: str, opens_sentence: bool) -> tuple[Word, ...]:
     surface = _core(chunk, language)
     folded = surface.replace("’", "'").casefold()
     if not _tells(folded, language):
         return ()
     return (Word(surface, _weight(surface, folded, language, opens_sentence)),)
+
+
+_met_before = lru_cache(maxsize=16384)(_read)
 
 
 def _core(chunk: str, language: str) -> str:
