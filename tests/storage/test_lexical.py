@@ -120,6 +120,22 @@ async def test_a_start_takes_the_count_of_words_from_the_copy(house: House) -> N
         await again.close()
 
 
+async def test_a_copy_without_the_count_of_words_is_not_read(house: House, tmp_path: Path) -> None:
+    kept = await house.keep_all(["a zebra"] * (2 * lexical.FREQUENT))
+    await house.store.read(lambda tx: tx.facts(()))
+    await house.store.close()
+    (copy,) = tmp_path.rglob("index-*.npz")
+    with np.load(copy) as arrays:
+        others = {name: arrays[name] for name in arrays.files if not name.startswith("word_")}
+    np.savez(copy, **others)
+    again = SqliteStore(Path(house.store.location), house.embedder.fingerprint)
+    try:
+        found = await again.read(lambda tx: tx.lexical(query_terms("zebra"), house.ours, 1000))
+        assert set(found.scores) == set(kept)
+    finally:
+        await again.close()
+
+
 async def test_the_only_memory_with_a_word_counts_for_much_however_long_it_is(house: House) -> None:
     await house.keep_all(texts(100))
     long = await house.keep(" ".join(["some words", *texts(300), "okapi", *texts(300)]))

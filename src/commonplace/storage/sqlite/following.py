@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +104,15 @@ class Follower:
     def _loaded(self, connection: apsw.Connection, followed: Followed) -> Index | None:
         if self._folder is None:
             return None
-        found = snapshot.load(self._path(followed), store_id(connection), followed.fingerprint, followed.dimensions)
-        if found is None or found.stamp.mark != _event_mark(connection, found.stamp.event):
+        made = partial(_copied, followed.dimensions)
+        found = snapshot.load(self._path(followed), store_id(connection), followed.fingerprint, made)
+        if found is None:
             return None
-        self._saved_at = found.stamp.event
-        self.counts = Counts.from_arrays(found.beside)
-        return found.index
+        stamp, index, counts = found
+        if stamp.mark != _event_mark(connection, stamp.event):
+            return None
+        self._saved_at, self.counts = stamp.event, counts
+        return index
 
     def _built(self, connection: apsw.Connection, followed: Followed) -> Index:
         self._saved_at = 0
@@ -161,6 +165,10 @@ class Follower:
     def _path(self, followed: Followed) -> Path:
         assert self._folder is not None
         return self._folder / f"index-{hashlib.sha256(followed.fingerprint.encode()).hexdigest()[:12]}.npz"
+
+
+def _copied(dimensions: int, stamp: snapshot.Stamp, arrays: snapshot.Arrays) -> tuple[snapshot.Stamp, Index, Counts]:
+    return stamp, Index.from_arrays(dimensions, stamp.event, arrays), Counts.from_arrays(arrays)
 
 
 def sight(connection: apsw.Connection, fingerprint: str) -> Sight:

@@ -28,8 +28,8 @@ _SPAN = timedelta(hours=1) // timedelta(microseconds=1)
 _LOOKAROUND = 8
 """How far to look for a neighbour: others may have written in between."""
 _BESIDE = np.delete(np.arange(-_LOOKAROUND, _LOOKAROUND + 1), _LOOKAROUND)
-PREFIXES = _MEMORY, _PART = "memory_", "part_"
-"""Of the names of its arrays in a copy."""
+_MEMORY, _PART = "memory_", "part_"
+"""Before the names of its arrays in a copy."""
 _SHORTLIST, _SHARE = 4096, 32
 """So many vectors, or this part of them if that is more, are compared where there are many times as many."""
 _MANY = 4

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
-import struct
-import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from commonplace.storage.vectors.index import PREFIXES, Index
+T = TypeVar("T")
+Arrays = Mapping[str, NDArray[Any]]
 
 _FORM = 3
 """Raised whenever the arrays change their meaning: older copies are then not read."""
@@ -38,16 +36,7 @@ class Stamp:
         return "\n".join((str(_FORM), self.store, self.fingerprint, str(self.event), self.mark))
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """What was copied: the index, and the arrays that its owner had put beside it."""
-
-    stamp: Stamp
-    index: Index
-    beside: Mapping[str, NDArray[Any]]
-
-
-def save(arrays: Mapping[str, NDArray[Any]], stamp: Stamp, path: Path) -> None:
+def save(arrays: Arrays, stamp: Stamp, path: Path) -> None:
     """Write the copy beside the old one, then put it in its place."""
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     stamped: dict[str, Any] = {**arrays, "stamp": np.frombuffer(stamp.text.encode(), np.uint8)}
@@ -74,17 +63,18 @@ def copies(folder: Path) -> list[Path]:
     return [*folder.glob("index-*.npz"), *folder.glob(".index-*.npz.*")]
 
 
-def load(path: Path, store: str, fingerprint: str, dimensions: int) -> Copy | None:
-    """The copy, if there is one for this store and embedder and it is whole. It is derived: any doubt discards it."""
+def load(path: Path, store: str, fingerprint: str, made: Callable[[Stamp, Arrays], T]) -> T | None:
+    """What is made of the copy, if there is one for this store and embedder and it is whole.
+
+    It is derived, and a damaged one makes numpy raise nearly anything: whatever goes wrong discards it.
+    """
     with (
-        suppress(OSError, ValueError, KeyError, EOFError, RuntimeError, struct.error, zlib.error, zipfile.BadZipFile),
+        suppress(Exception),
         path.open("rb") as raw,  # opened here, because numpy leaves a damaged file open
         np.load(raw, allow_pickle=False) as file,
     ):
         form, of_store, of_embedder, event, mark = file["stamp"].tobytes().decode().split("\n")
-        stamp = Stamp(of_store, of_embedder, int(event), mark)
         if (form, of_store, of_embedder) == (str(_FORM), store, fingerprint):
             arrays = {name: file[name] for name in file.files if name != "stamp"}
-            index = Index.from_arrays(dimensions, stamp.event, arrays)
-            return Copy(stamp, index, {name: array for name, array in arrays.items() if not name.startswith(PREFIXES)})
+            return made(Stamp(of_store, of_embedder, int(event), mark), arrays)
     return None
