@@ -12,7 +12,7 @@ from typing import Any
 
 import anyio
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 
@@ -51,6 +51,8 @@ class DialectServer:
         self._local: Actor | None = None
         self.watchers: list[Watcher] = []
         """Who is told of every call when it is over."""
+        self.met = anyio.Event()
+        """Set once a client has said something, be it the handshake."""
         self.greeted = anyio.Event()
         """Set once a client has asked for something: the handshake is over, loading may begin."""
         self.server: Server[Any] = Server(
@@ -72,6 +74,7 @@ class DialectServer:
         )
         # Without the SDK's own spans: they carry messages of errors, and these may quote a memory (see tracing.py).
         self.server.middleware.clear()
+        self.server.middleware.append(self._meet)
         if dialect.greeting:
             self.server.middleware.append(Greeting(dialect.greeting, self._greeting_call))
 
@@ -84,6 +87,11 @@ class DialectServer:
         await self._subscriptions.run()
 
     # Who
+
+    async def _meet(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        result = await call_next(ctx)
+        self.met.set()
+        return result
 
     async def _actor(self, context: Context) -> Actor:
         self.greeted.set()

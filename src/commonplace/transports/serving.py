@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from commonplace.transports.tracing import Tracing
 
 Ready = Callable[[], Awaitable[None]]
+_MANNERS = 1.0
+"""Seconds that a client on stdio has for its first request before loading begins."""
 
 
 async def serve(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings, ready: Ready) -> None:
@@ -59,7 +61,9 @@ async def _attend(servers: list[Any], dialect: DialectServer, ready: Ready, engi
         await anyio.sleep(0.01)
     await ready()
     if not servers:
-        await dialect.greeted.wait()
+        await dialect.met.wait()
+        with anyio.move_on_after(_MANNERS):  # mostly a client asks for the tools at once, and should not wait for them
+            await dialect.greeted.wait()
     await engine.upkeep.run()
 
 

@@ -229,6 +229,7 @@ async def test_connecting_loads_neither_the_index_nor_the_model(
     cached = await engine.store.read(lambda tx: tx.statistics(engine.clock.now()).cached)
     async with Client(server.server, mode="legacy") as client:
         assert "「something」" in (client.instructions or "")
+        assert server.met.is_set()
         assert not server.greeted.is_set()
     assert embedder.batches == before
     assert await engine.store.read(lambda tx: tx.statistics(engine.clock.now()).cached) == cached
