@@ -69,6 +69,9 @@ TAMPERINGS: dict[str, tuple[str, int]] = {
     "the text of a memory": ("UPDATE memories SET content = content || '.' WHERE content = 'text 0'", 0),
     "one letter of the last": ("UPDATE memories SET content = 'text 6' WHERE content = 'text 5'", 5),
     "the text of a first version": ("UPDATE versions SET content = 'text 9' WHERE content = 'text 1'", 1),
+    "the text of a later version": ("UPDATE memories SET content = content || '.' WHERE content LIKE '%revised'", 1),
+    "the seal of a later version": ("UPDATE revision_seals SET hash = 'x'", 1),
+    "the seal of a later version is gone": ("DELETE FROM revision_seals", 1),
     "the number of a version": ("UPDATE versions SET number = 7", 1),
     "which version a block seals": ("UPDATE blocks SET version = 2 WHERE number = 1", 1),
     "a version is gone": ("DELETE FROM versions", 1),
@@ -109,6 +112,18 @@ async def test_tampering_is_found_where_it_was_done(
     found = await verdict(engine, owner)
     assert found.broken is not None
     assert found.broken.index == block
+
+
+async def test_a_text_is_covered_also_after_something_else_of_it_was_changed(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path
+) -> None:
+    await engine.memories.revise(owner, Reference(kept[3].id), Change(importance=0.9))
+    await engine.memories.revise(owner, Reference(kept[3].id), Change(tags=("u",)))
+    assert (await verdict(engine, owner)).valid
+    tamper(folder, "UPDATE memories SET content = 'text 9' WHERE content = 'text 3'")
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert found.broken.index == 3
 
 
 async def test_blocks_that_changed_places_are_found(

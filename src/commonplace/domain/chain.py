@@ -28,11 +28,21 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class Revision:
+    """What a memory says now, where that is no longer the version in its block, and the seal of that."""
+
+    version: int
+    context: str
+    seal: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
     """A block beside the text that the store holds for it now; None where there is none."""
 
     block: Block
     context: str | None
+    revision: Revision | None = None
 
 
 _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -72,6 +82,11 @@ def erasure_seal(block: Block, erased_at: str) -> str:
     return hashlib.sha256(canonical(remains)).hexdigest()
 
 
+def revision_seal(memory: MemoryId, version: int, context: str) -> str:
+    """What covers a text that has been changed since its block was made."""
+    return hashlib.sha256(canonical({"memory": memory, "version": version, "context": context})).hexdigest()
+
+
 def forge(memory: MemoryId, version: int, context: str, timestamp: str, importance: float, head: Block | None) -> Block:
     """The block that follows the head."""
     index = head.index + 1 if head else 0
@@ -109,3 +124,6 @@ def _check_cover(witness: Witness) -> None:
         raise ChainBroken(block.index, "its text is gone, and no deletion was recorded")
     if block_hash(block.index, witness.context, block.timestamp, block.previous_hash, block.importance) != block.hash:
         raise ChainBroken(block.index, "its text, time, importance or hash was altered")
+    revision = witness.revision
+    if revision and revision_seal(block.memory, revision.version, revision.context) != revision.seal:
+        raise ChainBroken(block.index, "what it was changed to was altered")

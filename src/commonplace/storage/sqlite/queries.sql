@@ -382,13 +382,18 @@ VALUES (:number, :memory, :version, :timestamp, :importance, :previous_hash, :ha
 -- name: erase_block
 UPDATE blocks SET erased_at = :erased_at, seal = :seal WHERE number = :number
 
+-- name: seal_revision
+INSERT INTO revision_seals (memory, hash) VALUES (:number, :hash) ON CONFLICT (memory) DO UPDATE SET hash = :hash
+
 -- name: witnesses
 SELECT
     b.number, b.memory, b.version, b.timestamp, b.importance, b.previous_hash, b.hash, b.erased_at, b.seal,
-    CASE WHEN m.version = b.version THEN m.content ELSE v.content END
+    CASE WHEN m.version = b.version THEN m.content ELSE v.content END,
+    m.version, CASE WHEN m.version <> b.version THEN m.content END, s.hash
 FROM blocks AS b
 LEFT JOIN memories AS m ON m.id = b.memory
 LEFT JOIN versions AS v ON v.memory = m.number AND v.number = b.version AND m.version <> b.version
+LEFT JOIN revision_seals AS s ON s.memory = m.number AND m.version <> b.version
 WHERE b.number > :after
 ORDER BY b.number
 LIMIT :limit

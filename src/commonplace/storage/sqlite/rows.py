@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from commonplace.domain.access import Holding, Permission, Right
-from commonplace.domain.chain import Block, Witness
+from commonplace.domain.chain import Block, Revision, Witness
 from commonplace.domain.credential import Credential, User
 from commonplace.domain.event import Event, EventKind, Happening, Session
 from commonplace.domain.filter import Filter
@@ -90,7 +90,8 @@ def block(row: Row) -> Block:
 
 
 def witness(row: Row) -> Witness:
-    return Witness(block(row), row[9])
+    revision = None if row[11] is None else Revision(row[10], row[11], row[12])
+    return Witness(block(row), row[9], revision)
 
 
 def holding(row: Row) -> Holding:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from commonplace.domain.access import Right
-from commonplace.domain.chain import Block, erasure_seal
+from commonplace.domain.chain import Block, erasure_seal, revision_seal
 from commonplace.domain.credential import Credential, User
 from commonplace.domain.errors import Conflict, EmbeddingFailed
 from commonplace.domain.event import CHANGES, Happening
@@ -120,12 +120,13 @@ class SqliteTransaction(WritingParts, SqliteReading):
         return number
 
     def revise(self, memory: Memory, change: Change, by: Author, at: datetime, prints: Prints | None) -> None:
+        content = _either(change.content, memory.content)
         self._do("keep_version", number=memory.number)
         self._do(
             "revise",
             number=memory.number,
             version=memory.version,
-            content=_either(change.content, memory.content),
+            content=content,
             content_type=_either(change.content_type, memory.content_type),
             importance=_either(change.importance, memory.importance),
             category=_either(change.category, memory.category),
@@ -136,6 +137,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
         )
         if self._connection.changes() != 1:
             raise Conflict("memory", memory.id)
+        self._do("seal_revision", number=memory.number, hash=revision_seal(memory.id, memory.version + 1, content))
         if change.tags is not None:
             self._do("clear_tags", memory=memory.number)
             self._put_tags(memory.number, change.tags)

@@ -2,9 +2,11 @@
 
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import apsw
 
+from commonplace.domain.chain import revision_seal
 from commonplace.domain.errors import StoreCorrupt, StoreTooNew
 
 APPLICATION_ID = 0x434F4D50
@@ -54,7 +56,12 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
 
 def _apply_missing(connection: apsw.Connection) -> None:
     done = schema_version(connection)
+    connection.create_scalar_function("revision_seal", _revision_seal, 3, deterministic=True)
     for number, step in enumerate(steps()[done:], done + 1):
         connection.execute(step).fetchall()
         connection.pragma("user_version", number)
     connection.pragma("application_id", APPLICATION_ID)
+
+
+def _revision_seal(*row: Any) -> str:
+    return revision_seal(*row)
