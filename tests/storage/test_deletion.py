@@ -1,6 +1,7 @@
 """What is deleted is gone from every file; what is kept is its owner's business only."""
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -110,6 +111,25 @@ async def test_the_words_of_a_deleted_memory_leave_the_files_without_a_vacuum(fo
     assert traces(folder) == set()
     assert await contents(house) == ["another text stays"]
     await house.store.close()
+
+
+async def test_words_deleted_by_a_process_that_was_killed_leave_the_files_at_the_next_start(
+    folder: Path, tmp_path: Path
+) -> None:
+    house = await founded(opened(folder))
+    memory = await house.keep(FIRST)
+    await house.keep("another text stays")
+    await house.store.write(lambda tx: tx.erase(memory, NOW))
+    left = tmp_path / "left"
+    left.mkdir()
+    for name in (FILE_NAME, f"{FILE_NAME}-wal"):  # as they are on disk when it is killed now
+        shutil.copy(folder / name, left / name)
+    await house.store.close()
+    assert traces(left)
+    again = opened(left)
+    await again.settle()
+    assert traces(left) == set()
+    await again.close()
 
 
 async def test_a_reader_in_the_way_delays_the_wiping_but_no_writer(folder: Path) -> None:
