@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from commonplace.domain.errors import Invalid
 from commonplace.domain.ranking import (
     DEFAULT,
+    SHOWN,
     Beside,
     Evidence,
     Ranked,
@@ -226,8 +227,14 @@ def test_a_threshold_leaves_those_that_are_as_close(
     some: list[Candidate], beside: dict[int, list[int]], limit: int, least: float
 ) -> None:
     beside = among(some, beside)
-    close = [one for one in ranked(*some, neighbours=beside) if one.similarity >= least]
+    close = [one for one in ranked(*some, neighbours=beside) if one.similarity >= least - SHOWN]
     assert ranked(*some, neighbours=beside, limit=limit, least=least) == close[:limit]
+
+
+def test_what_is_shown_as_a_whole_one_passes_for_it() -> None:
+    (found,) = ranked(Candidate(1, 0.99999, 0.0))
+    assert found.similarity < 1 == round(found.similarity, 4)
+    assert ranked(Candidate(1, 0.99999, 0.0), least=1.0) == [found]
 
 
 @given(candidates)

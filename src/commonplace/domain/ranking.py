@@ -98,6 +98,8 @@ class Weights:
 
 DEFAULT = Weights()
 _ROUNDING = 1e-9
+SHOWN = 5e-5
+"""People are shown four decimals: what they see as enough is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,8 @@ class _Contest:
     def __init__(self, evidence: Evidence, scale: Scale, weights: Weights, least: float) -> None:
         self._scale = scale
         self._weights = weights
-        self._least = least
-        self._enough = _cosine(least, scale) - _ROUNDING
+        self._least = least - SHOWN
+        self._enough = _cosine(self._least, scale) - _ROUNDING
         self._words = evidence.words
         self._asked = evidence.asked
         self._cosines = dict(evidence.cosines)
