@@ -156,8 +156,15 @@ def test_stop_words_are_dropped() -> None:
     assert asked("Où est-ce que l'église se trouve ?") == ["eglis", "trouv"]
 
 
+def test_korean_stop_words_are_dropped_as_whole_words_only() -> None:
+    assert asked("일본 여행 때 숙소") == ["일본", "여행", "숙소"]
+    assert asked("통증 때문에") == ["통증"]
+    assert asked("때죽나무") == ["때죽", "죽나", "나무"]
+
+
 def test_stop_words_are_kept_when_there_is_nothing_else() -> None:
     assert asked("to be or not to be") == ["to", "be", "or", "not"]
+    assert asked("때문에") == ["때문", "문에"]
     assert asked("の") == ["の*"]
 
 

@@ -98,6 +98,8 @@ def _tells_nothing(script: Script, run: str, stops: frozenset[str]) -> bool:
     """Stop words, and a particle in hiragana that stands alone."""
     if script is Script.LATIN:
         return _folded(run) in stops
+    if script is Script.HANGUL:
+        return run in STOPWORDS["ko"]
     return len(run) == 1 and "\u3041" <= run <= "\u309f"
 
 
