@@ -235,6 +235,14 @@ async def test_a_form_that_is_named_is_the_form_that_is_read(talk: AssocConversa
     assert len(await talk.finds(word)) == 1
 
 
+@behaviour("assoc.import.faults")
+async def test_a_csv_that_is_cut_off_is_refused(talk: AssocConversation) -> None:
+    word = unique()
+    said = await talk.invalid("memory_manage", action="import", import_data=f'content,category\r\n"{word} cut off in')
+    assert said.startswith("import_data: is not valid CSV: unexpected end of data")
+    assert await talk.finds(word) == []
+
+
 @behaviour("assoc.import.guessed")
 async def test_the_form_is_told_by_the_data(talk: AssocConversation) -> None:
     for number, data in enumerate(

@@ -261,7 +261,7 @@ def _cell(name: str, value: Any) -> str:
 
 def _from_csv(data: str) -> _Read:
     csv.field_size_limit(16 * 1024 * 1024)
-    sheet = csv.DictReader(io.StringIO(data.lstrip("\ufeff"), newline=""))
+    sheet = csv.DictReader(io.StringIO(data.lstrip("\ufeff"), newline=""), strict=True)  # a text cut off is no text
     try:
         if "content" not in (sheet.fieldnames or ()):
             raise Invalid("import_data", "is no CSV of memories: the first line must name the columns, e.g. content")
