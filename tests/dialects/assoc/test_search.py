@@ -105,8 +105,9 @@ async def test_all_conditions_must_hold(talk: AssocConversation) -> None:
             one for one in (await talk.call("search", **more, filters=filters))["results"] if word in one["content"]
         ]
         assert {one["memory_id"] for one in mine} == {kept, shared}
-        only = filters | {"project_ids": [f"proj_{project}"], "domains": ["project"]}
-        assert _ids(await talk.call("search", **more, filters=only)) == [shared]
+        for domains in (["project"], ["user", "project"], []):
+            only = filters | {"project_ids": [f"proj_{project}"], "domains": domains}
+            assert _ids(await talk.call("search", **more, filters=only)) == [shared]
         tagged = await talk.call("search", **more, filters={"importance_max": 0.5}, tags=[word])
         assert [one["importance"] for one in tagged["results"]] == [0.3]
         later = await talk.call("search", **more, tags=[word], start_time="2100-01-01")
@@ -132,6 +133,7 @@ async def test_filters_have_limits(talk: AssocConversation) -> None:
         ({"categories": [str(n) for n in range(101)]}, "filters.categories: has 101 entries"),
         ({"project_ids": [str(n) for n in range(101)]}, "filters.project_ids: has 101 ids"),
         ({"domains": ["team"]}, "filters: Input should be"),
+        ({"domains": ["user"], "project_ids": ["p"]}, "filters.project_ids: needs 'project' among filters.domains"),
     ):
         for kind, more in (("advanced", {}), ("semantic", {"query": "x"}), ("tags", {"tags": ["x"]})):
             assert (await talk.invalid("search", type=kind, filters=filters, **more)).startswith(said)

@@ -143,7 +143,12 @@ async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] =
     projects = list(dict.fromkeys(chosen.get("project_ids") or ()))
     if len(projects) > MOST_PROJECTS:
         raise Invalid("filters.project_ids", f"has {len(projects)} ids; at most {MOST_PROJECTS} at once")
-    return await scope.looking(call, chosen.get("domains"), projects, usual=usual)
+    domains = chosen.get("domains")
+    if projects:  # all conditions must hold, and only what is in a project can be in these
+        if domains and "project" not in domains:
+            raise Invalid("filters.project_ids", "needs 'project' among filters.domains, or no filters.domains")
+        domains = ["project"]
+    return await scope.looking(call, domains, projects, usual=usual)
 
 
 def _conditions(filters: Filters | None) -> dict[str, Any]:
