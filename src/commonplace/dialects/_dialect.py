@@ -187,7 +187,8 @@ class Tool:
         if problem["type"] == "extra_forbidden":
             return name[:80], self._unknown(name)
         if problem["type"] == "missing":
-            return name, "is required"
+            choices = self.input_schema["properties"].get(name, {}).get("enum", ())
+            return name, f"is required: one of {', '.join(choices)}" if choices else "is required"
         return name, str(problem["msg"])
 
     def _unknown(self, name: str) -> str:

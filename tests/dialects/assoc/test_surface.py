@@ -222,7 +222,7 @@ async def test_an_unknown_action_is_refused_with_the_known_ones(talk: AssocConve
         said = await talk.invalid(tool, **{chooser(tool): "remember"})
         assert said.startswith(f"{chooser(tool)}: Input should be ")
         assert all(f"'{one}'" in said for one in actions)
-        assert await talk.invalid(tool) == f"{chooser(tool)}: is required"
+        assert await talk.invalid(tool) == f"{chooser(tool)}: is required: one of {', '.join(actions)}"
 
 
 NEEDED = {
