@@ -22,6 +22,7 @@ from commonplace.domain.memory import Change, Draft
 from commonplace.domain.record import Bundle, Record, RecordedLink, RecordedPlace
 from commonplace.engine import Engine
 from commonplace.engine.atlases import Sketch
+from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
 from commonplace.settings import Settings
 from tests.engine.test_collections import at, keep, project, user
@@ -194,6 +195,20 @@ async def test_writing_where_one_may_not_is_a_fault(engine: Engine) -> None:
         report = await engine.archive.bring(bert, Bundle((faulty,), places=places))
         assert reason in report.faults[0].reason
     assert (await engine.memories.page(bert, 9)).total == 0
+
+
+async def test_what_is_here_already_is_passed_over_also_where_one_may_not_write(engine: Engine, owner: Actor) -> None:
+    reader = await user(engine, "reader")
+    everyones = await engine.collections.everyones()
+    await engine.memories.remember(owner, Draft("for everyone", home=everyones))
+    mine = await engine.memories.remember(reader, Draft("for me"))
+    bundle, _ = await engine.archive.bundle(reader)
+    assert {one.content for one in bundle.records} == {"for everyone", "for me"}
+    report = await engine.archive.bring(reader, bundle)
+    assert (report.faults, report.imported, report.skipped) == ([], 0, 2)
+    await engine.memories.forget(reader, Reference(mine.id))
+    report = await engine.archive.bring(reader, bundle)
+    assert (report.faults, report.imported, report.skipped) == ([], 1, 1)
 
 
 async def test_ties_are_made_only_between_what_was_brought(engine: Engine) -> None:

@@ -25,6 +25,7 @@ from commonplace.domain.record import (
     OVER,
     Bundle,
     BundleReport,
+    Fault,
     Record,
     RecordedLink,
     RecordedPlace,
@@ -64,7 +65,7 @@ class Archive:
         """Write what is new. With one fault anywhere, nothing is written; a second time everything is known."""
         require(actor, Permission.WRITE)
         report = BundleReport()
-        report.faults = await self._store.read(lambda tx: Customs(tx, actor, bundle, self._clock.now()).faults())
+        report.faults = await self._store.read(lambda tx: _faults(tx, actor, bundle, self._clock.now()))
         if report.faults:
             return report
         await self._store.write(lambda tx: self._places(tx, actor, bundle))
@@ -151,6 +152,10 @@ class Archive:
         between = [link for link in bundle.links if link.source in ids and link.target in ids]
         for start in range(0, len(between), _LINKS_AT_ONCE):
             await self._store.write(partial(_keep, ids=ids, links=between[start : start + _LINKS_AT_ONCE]))
+
+
+def _faults(tx: Reading, actor: Actor, bundle: Bundle, now: datetime) -> list[Fault]:
+    return Customs(tx, actor, bundle, now, lambda record: bool(_known(tx, actor, record, now))).faults()
 
 
 def _bundle(tx: Reading, among: Filter) -> tuple[Bundle, int]:

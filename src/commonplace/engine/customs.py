@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from commonplace.domain import limits
@@ -24,8 +24,11 @@ _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 class Customs:
     """One bundle at the border, and who brings it."""
 
-    def __init__(self, tx: Reading, actor: Actor, bundle: Bundle, now: datetime) -> None:
+    def __init__(
+        self, tx: Reading, actor: Actor, bundle: Bundle, now: datetime, is_known: Callable[[Record], bool]
+    ) -> None:
         self._tx = tx
+        self._is_known = is_known
         self._bundle = bundle
         self._writable = changeable(tx, actor, now).collections
         self._readable = readable(tx, actor, now).collections
@@ -64,7 +67,7 @@ class Customs:
         if home not in self._homes:
             self._homes[home] = self._refusal(*home)
         refusal = self._homes[home]
-        if refusal:
+        if refusal and not self._is_known(record):  # what is there already is not written
             raise refusal
 
     def _refusal(self, domain: str, place: str) -> CommonplaceError | None:
