@@ -3,9 +3,11 @@
 import os
 import shutil
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
+import numpy as np
 import pytest
 
 from commonplace.domain.chain import check
@@ -130,6 +132,24 @@ async def test_words_deleted_by_a_process_that_was_killed_leave_the_files_at_the
     await again.settle()
     assert traces(left) == set()
     await again.close()
+
+
+async def test_a_deleted_memory_leaves_the_copy_of_the_index_when_the_store_is_closed(folder: Path) -> None:
+    house = await founded(opened(folder))
+    await house.keep_all([f"other text {number}" for number in range(520)])
+    memory = await house.keep(FIRST)
+    await house.store.read(lambda tx: tx.facts(()))
+    await house.store.close()
+    (copy,) = folder.glob("index-*.npz")
+    again = opened(folder)
+    await replace(house, store=again).forget(memory)
+    await again.read(lambda tx: tx.facts(()))
+    with np.load(copy) as before:
+        assert memory.number in before["memory_number"]
+    await again.close()
+    with np.load(copy) as after:
+        assert memory.number not in after["memory_number"]
+        assert len(after["part_code"]) == 520
 
 
 async def test_a_reader_in_the_way_delays_the_wiping_but_no_writer(folder: Path) -> None:

@@ -22,8 +22,6 @@ from commonplace.storage.vectors import snapshot
 from commonplace.storage.vectors.columns import code
 from commonplace.storage.vectors.index import NEVER, Entries, Index, Parts
 
-_SAVE_AFTER = 5000
-"""Events between two copies on disk."""
 _STRETCH = 4096
 """Memories read in one go: bounds what building an index takes beside the index."""
 
@@ -139,16 +137,20 @@ class Follower:
         if counts.outdated(total):
             counts.take(dict(_rows(connection, "frequent_words", {"least": FREQUENT})), total)
 
-    def save(self, connection: apsw.Connection, least: int | None = None) -> None:
-        """Write the copy on disk if at least so many events have happened since the last one."""
-        least = _SAVE_AFTER if least is None else least
+    def save(self, connection: apsw.Connection, least: int, *, forgetting: bool = False) -> None:
+        """Write the copy on disk if at least so many events have happened since the last one.
+
+        Or, where forgetting matters, if the last one holds something that was deleted since.
+        """
         with self._lock:
             followed = self._followed
             if self._folder is None or self._index is None or followed is None:
                 return
             with self.index(connection, sight(connection, followed.fingerprint)) as index:
                 mark = _event_mark(connection, index.position)
-                if index.position - self._saved_at < least or self._unsure or not mark:
+                outdated = index.position - self._saved_at >= least
+                outdated |= forgetting and self._saved_at > 0 and index.has_forgotten
+                if not outdated or self._unsure or not mark:
                     return
                 index.compact()  # what was deleted must not come back to the disk
                 stamp = snapshot.Stamp(store_id(connection), followed.fingerprint, index.position, mark)

@@ -40,6 +40,8 @@ T = TypeVar("T")
 FILE_NAME = "commonplace.db"
 UNFINISHED_REKEYING = ".rekeying-"
 _READERS = 4
+_NEXT_COPY = 5000
+"""Events from one copy of the index to the next."""
 _WORTH_A_COPY = 500
 """Events that a start without a copy of the index would notice."""
 
@@ -122,7 +124,7 @@ class SqliteStore:
             await self._merge(self._writer)
         await self._readers.run(self._count_words)
         if self._writer is not None:
-            await self._readers.run(partial(self._save_index, None))  # with what was counted
+            await self._readers.run(partial(self._save_index, _NEXT_COPY))  # with what was counted
 
     async def close(self) -> None:
         """Write what makes the next start fast, answer who still waits, and let go of the file."""
@@ -131,7 +133,7 @@ class SqliteStore:
         self._closed = True
         if self._writer is not None:
             try:
-                await self._readers.run(partial(self._save_index, _WORTH_A_COPY))
+                await self._readers.run(partial(self._save_index, _WORTH_A_COPY, forgetting=True))
             except StoreFailed as failure:  # only the next start will be slower
                 logger.warning("%s", failure)
         self._readers.stop()
@@ -257,11 +259,11 @@ class SqliteStore:
             with speaking_plainly(self._path), self._view() as connection:
                 follower.count_words(connection)
 
-    def _save_index(self, least: int | None) -> None:
+    def _save_index(self, least: int, *, forgetting: bool = False) -> None:
         follower = self._follower
         if follower is not None:
             with speaking_plainly(self._path), self._view() as connection:
-                follower.save(connection, least)
+                follower.save(connection, least, forgetting=forgetting)
 
 
 def _make_private(folder: Path) -> None:

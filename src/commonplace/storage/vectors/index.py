@@ -177,10 +177,15 @@ class Index:
         if _wasteful(self._parts["place"] != _NOWHERE) or _wasteful(self._memories["alive"]):
             self.compact()
 
+    @property
+    def has_forgotten(self) -> bool:
+        """Whether memories that are gone are still in the arrays."""
+        return not self._memories["alive"].all()
+
     def compact(self) -> None:
         """Leave nothing behind of what was replaced or is gone."""
         alive = self._memories["alive"]
-        if alive.all() and (self._parts["place"] != _NOWHERE).all():
+        if not self.has_forgotten and (self._parts["place"] != _NOWHERE).all():
             return  # to copy everything would hold up whoever searches
         self.changes += 1
         places = np.append(np.where(alive, np.cumsum(alive) - 1, _NOWHERE), _NOWHERE)[self._parts["place"]]
