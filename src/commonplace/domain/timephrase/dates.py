@@ -63,14 +63,20 @@ def slashed(values: Values, *, day_first: bool) -> Reading:
 
 YEAR, TWO = Lexicon("[0-9]{4}"), Lexicon("[0-9]{2}")
 ONE_OR_TWO = Lexicon("[0-9]{1,2}")
+# Figure by figure, and in the eras of Japan: the years of living memory.
+_HAN_YEARS = {"".join(f"〇{DIGITS_CJK}"[int(figure)] for figure in str(year)): year for year in range(1900, 2100)}
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925}
+_HAN_YEARS |= {f"{era}{n}": before + n for era, before in _ERAS.items() for n in range(1, 100)}
+_HAN_YEARS |= {f"{era}元": before + 1 for era, before in _ERAS.items()}
+_HAN_YEAR = f"(?<![0-9])[0-9]{{4}}|[〇零{DIGITS_CJK}]{{4}}|(?:{'|'.join(_ERAS)})(?:元|[0-9]{{1,2}})"
+# Only before a month: 24년 by itself may be how long something took.
+_SHORT_YEARS = {f"{n:02}": 2000 + n if n < 70 else 1900 + n for n in range(100)}
 LEXICONS = {
     "year": YEAR,
+    "month_year": Lexicon("[0-9]{4}|[0-9]{2}", _SHORT_YEARS),
+    "han_month_year": Lexicon(f"{_HAN_YEAR}|(?<![0-9])[0-9]{{2}}", _HAN_YEARS | _SHORT_YEARS),
     "common_year": Lexicon("(?:19|20)[0-9]{2}"),
-    "cjk_year": Lexicon(
-        f"(?<![0-9])[0-9]{{4}}|[〇零{DIGITS_CJK}]{{4}}",
-        # The years of living memory, figure by figure.
-        {"".join(f"〇{DIGITS_CJK}"[int(figure)] for figure in str(year)): year for year in range(1900, 2100)},
-    ),
+    "cjk_year": Lexicon(_HAN_YEAR, _HAN_YEARS),
     "two": TWO,
     "month": ONE_OR_TWO,
     "day": ONE_OR_TWO,
@@ -101,12 +107,12 @@ def _rules(day_first: bool) -> tuple[Rule, ...]:
         # With dots nobody puts the month first.
         Rule(rf"{OPEN}<first:month>\.<other:month>\.<year>{SHUT}", partial(slashed, day_first=True)),
         Rule(rf"{OPEN}<hour>:<minute>(?::<second>)?{SHUT}", clock),
-        Rule(rf"(?<![0-9])(?:<year>년 ?)?<month>월 ?<day>일{KOREAN_END}", calendar),
-        Rule(rf"(?<![0-9])(?:<year>년 ?)?<month>월{KOREAN_END}", calendar),
+        Rule(rf"(?<![0-9])(?:<year:month_year>년 ?)?<month>월 ?<day>일{KOREAN_END}", calendar),
+        Rule(rf"(?<![0-9])(?:<year:month_year>년 ?)?<month>월{KOREAN_END}", calendar),
         Rule(rf"(?<![0-9])<year>년도?{KOREAN_END}", calendar),
         Rule(rf"(?<![0-9])<day>일{KOREAN_END}", needing(Needs.DATE, calendar)),
-        Rule(r"(?:<year:cjk_year>年 ?)?<month:number>月 ?<day:number>[日号號]", calendar),
-        Rule(rf"(?:<year:cjk_year>年 ?)?<month:number>月份?{HAN_MONTH_END}", calendar),
+        Rule(r"(?:<year:han_month_year>年 ?)?<month:number>月 ?<day:number>[日号號]", calendar),
+        Rule(rf"(?:<year:han_month_year>年 ?)?<month:number>月份?{HAN_MONTH_END}", calendar),
         Rule(rf"(?<![0-9〇零{DIGITS_CJK}])<year:cjk_year>年度?{HAN_YEAR_END}", calendar),
         Rule(r"<day:number>[日号號](?!本|間|间|目|曜)", needing(Needs.DATE, calendar)),
     )

@@ -65,13 +65,13 @@ Build = Callable[[Values], Reading]
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """The words that may stand under a name, and their values; digits are their own value."""
+    """The words that may stand under a name, and their values; digits without one are their own."""
 
     pattern: str
     values: Values = field(default_factory=dict)
 
     def value(self, text: str) -> int | None:
-        return int(text) if text.isdecimal() else self.values.get(text)
+        return self.values.get(text, int(text) if text.isdecimal() else None)
 
 
 @dataclass(frozen=True, slots=True)
