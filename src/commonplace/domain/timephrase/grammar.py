@@ -204,6 +204,8 @@ def _window_of_day(now: datetime, offset: int, window: tuple[int, int]) -> Span:
 
 DAWN, MORNING, NOON = part(0, 6), part(5, 12), part(11, 14)
 AFTERNOON, EVENING, NIGHT = part(12, 18), part(17, 24), part(18, 30)
+# The halves of a day by the clock: 오후 and 午後 have an eight o'clock too.
+BEFORE_NOON, AFTER_NOON = part(0, 12), part(12, 24)
 
 
 # Builders: from the values of a rule's names to a reading.

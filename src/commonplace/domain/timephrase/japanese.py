@@ -2,7 +2,8 @@
 
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
-    AFTERNOON,
+    AFTER_NOON,
+    BEFORE_NOON,
     DAWN,
     DAYS_AGO,
     EVENING,
@@ -78,9 +79,10 @@ PHRASES = {
     "半月前": away(Unit.DAY, -15),
     "半時間前": HALF_HOUR_AGO,
     "早朝|明け方|未明": DAWN,
-    "朝|午前中|午前": MORNING,
+    "朝": MORNING,
+    "午前中|午前": BEFORE_NOON,
     "昼|お昼|昼間": NOON,
-    "午後": AFTERNOON,
+    "午後": AFTER_NOON,
     "夕方|夕": EVENING,
     "夜|晩|深夜": NIGHT,
 }

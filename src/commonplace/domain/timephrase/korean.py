@@ -4,7 +4,8 @@ from commonplace.domain.timephrase.dates import KOREAN_END as END
 from commonplace.domain.timephrase.dates import ONE_OR_TWO, YEAR
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
-    AFTERNOON,
+    AFTER_NOON,
+    BEFORE_NOON,
     DAWN,
     DAYS_AGO,
     EVENING,
@@ -77,10 +78,10 @@ PHRASES = {
     "반년 후|반년 뒤": away(Unit.MONTH, 6),
     "반 시간 전": HALF_HOUR_AGO,
     "아침": MORNING,
-    "오전": MORNING,
+    "오전": BEFORE_NOON,
     "점심": NOON,
     "낮": NOON,
-    "오후": AFTERNOON,
+    "오후": AFTER_NOON,
     "저녁": EVENING,
     "밤": NIGHT,
     "새벽": DAWN,
