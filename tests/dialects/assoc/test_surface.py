@@ -216,6 +216,15 @@ async def test_an_unknown_field_inside_an_object_is_named(talk: AssocConversatio
     assert said.endswith("(it takes: end, start)")
 
 
+@behaviour("assoc.surface.parameters")
+async def test_times_are_told_to_be_times(talk: AssocConversation) -> None:
+    tools = await _tools(talk)
+    for tool, names in {"memory_manage": ["cleanup_before"], "search": ["start_time", "end_time"]}.items():
+        assert {tools[tool].input_schema["properties"][name]["format"] for name in names} == {"date-time"}
+    spans = tools["visualize"].input_schema["$defs"]["TimeRange"]["properties"]
+    assert [spans[name]["format"] for name in ("start", "end")] == ["date-time", "date-time"]
+
+
 @behaviour("assoc.surface.unknown_action")
 async def test_an_unknown_action_is_refused_with_the_known_ones(talk: AssocConversation) -> None:
     for tool, actions in ACTIONS.items():

@@ -12,7 +12,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp
 from commonplace.dialects.assoc.figures import figures
-from commonplace.dialects.assoc.parameters import Domain, Texts, described, moment, reference
+from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, described, moment, reference
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.memory import Memory
@@ -44,7 +44,7 @@ async def memory_manage(
     ] = None,
     import_data: Annotated[str | None, described("What an export gave, as it is (import)")] = None,
     cleanup_before: Annotated[
-        str | None, described("Delete session memories older than this date-time (cleanup)")
+        DateTime | None, described("Delete session memories older than this date-time (cleanup)")
     ] = None,
 ) -> Reply:
     """Figures, export, import, moving between domains, deleting many, cleaning up session memories."""

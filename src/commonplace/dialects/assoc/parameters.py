@@ -26,6 +26,7 @@ def described(text: str, usually: Any = None) -> Any:
 Count = Annotated[int | None, BeforeValidator(_whole)]
 Share = Annotated[float | None, Field()]
 Texts = Annotated[list[str] | None, Field()]
+DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
 def reference(memory_id: str, field: str = "memory_id") -> Reference:

@@ -12,7 +12,7 @@ from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import bounded, brief, found, remark
-from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, moment, reference
+from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share, Texts, described, moment, reference
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import Invalid
@@ -43,8 +43,8 @@ async def search(
     ],
     query: Annotated[str | None, described("What to look for (semantic, advanced)")] = None,
     tags: Annotated[Texts, described("Any of these tags (tags, advanced)")] = None,
-    start_time: Annotated[str | None, described("From this date-time on (timerange, advanced)")] = None,
-    end_time: Annotated[str | None, described("Up to this date-time (timerange, advanced)")] = None,
+    start_time: Annotated[DateTime | None, described("From this date-time on (timerange, advanced)")] = None,
+    end_time: Annotated[DateTime | None, described("Up to this date-time (timerange, advanced)")] = None,
     memory_id: Annotated[str | None, described("The memory to compare with (similar)")] = None,
     filters: Annotated[
         Filters | None, described("Conditions: domains, project_ids, categories, importance_min, importance_max")

@@ -14,7 +14,7 @@ from commonplace.dialects._dialect import AppPage, Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Reply, unused_note
-from commonplace.dialects.assoc.parameters import Count, Domain, described, moment, reference
+from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, described, moment, reference
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Memory
@@ -36,8 +36,8 @@ _TITLES = {
 
 
 class TimeRange(TypedDict, total=False):
-    start: str
-    end: str
+    start: DateTime
+    end: DateTime
 
 
 @assoc.reads
