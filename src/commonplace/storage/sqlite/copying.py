@@ -16,7 +16,7 @@ from commonplace.domain.chain import Block, check
 from commonplace.domain.errors import BackupBroken, ChainBroken, KeyNeeded, StoreCorrupt, StoreFailed, StoreTooNew
 from commonplace.storage.sqlite.connection import naming_the_cause, translated
 from commonplace.storage.sqlite.encryption import Form, address, form, unlock, wrong_key
-from commonplace.storage.sqlite.migrations import check_readable, schema_version
+from commonplace.storage.sqlite.migrations import SEALED, check_readable, schema_version
 from commonplace.storage.sqlite.reading import SqliteReading
 
 _STRETCH = 4000
@@ -125,8 +125,15 @@ def _check_whole(file: apsw.Connection, path: Path) -> None:
         raise BackupBroken(str(path), f"{_NOT_WHOLE} ({'; '.join(found)})")
 
 
+class _EarlierReading(SqliteReading):
+    """Of a copy in which revisions have no seals yet."""
+
+    _witnesses = "early_witnesses"
+
+
 def _check_chain(file: apsw.Connection, path: Path) -> None:
-    reading = SqliteReading(file, _no_index, path, "")
+    kind = SqliteReading if schema_version(file) >= SEALED else _EarlierReading
+    reading = kind(file, _no_index, path, "")
     last: Block | None = None
     while (reached := check(reading.witnesses(last.index if last else -1, _STRETCH), last)) is not last:
         last = reached

@@ -385,6 +385,18 @@ UPDATE blocks SET erased_at = :erased_at, seal = :seal WHERE number = :number
 -- name: seal_revision
 INSERT INTO revision_seals (memory, hash) VALUES (:number, :hash) ON CONFLICT (memory) DO UPDATE SET hash = :hash
 
+-- name: early_witnesses
+SELECT
+    b.number, b.memory, b.version, b.timestamp, b.importance, b.previous_hash, b.hash, b.erased_at, b.seal,
+    CASE WHEN m.version = b.version THEN m.content ELSE v.content END,
+    NULL, NULL, NULL
+FROM blocks AS b
+LEFT JOIN memories AS m ON m.id = b.memory
+LEFT JOIN versions AS v ON v.memory = m.number AND v.number = b.version AND m.version <> b.version
+WHERE b.number > :after
+ORDER BY b.number
+LIMIT :limit
+
 -- name: witnesses
 SELECT
     b.number, b.memory, b.version, b.timestamp, b.importance, b.previous_hash, b.hash, b.erased_at, b.seal,

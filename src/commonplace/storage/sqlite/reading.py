@@ -49,6 +49,8 @@ _NO_LIMIT = -1
 class SqliteReading(ReadingParts):
     """The Reading port over one connection, inside one transaction."""
 
+    _witnesses = "witnesses"
+
     def __init__(
         self,
         connection: apsw.Connection,
@@ -159,7 +161,7 @@ class SqliteReading(ReadingParts):
         return rows.block(row) if row else None
 
     def witnesses(self, after: int, limit: int) -> Sequence[Witness]:
-        return [rows.witness(row) for row in self._all("witnesses", after=after, limit=limit)]
+        return [rows.witness(row) for row in self._all(self._witnesses, after=after, limit=limit)]
 
     def unsealed(self) -> int:
         row = self._one("unsealed")

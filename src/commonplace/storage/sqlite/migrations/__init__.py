@@ -12,6 +12,9 @@ from commonplace.domain.errors import StoreCorrupt, StoreTooNew
 APPLICATION_ID = 0x434F4D50
 """'COMP' in the file's header: how `file` and we ourselves know whose file it is."""
 
+SEALED = 9
+"""From this step on revisions have seals."""
+
 _LOOK = """
 SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
 FROM pragma_user_version, pragma_application_id
