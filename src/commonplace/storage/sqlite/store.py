@@ -165,12 +165,15 @@ class SqliteStore:
             self._presence = Presence(self._folder)
             make_file(self._path)
             _discard_unfinished(self._folder)
+            left = _has_log(self._path)
             connection = _migrated(self._path, self._key)
         except apsw.CantOpenError as error:
             raise StoreReadOnly(str(self._folder), str(error)) from error
         except (apsw.Error, OSError) as error:
             raise translated(error, self._path) from error
         transaction = SqliteTransaction(connection, self._following, self._path, self._fingerprint, self._held)
+        # What is in the log may have been left by a process that deleted something and did not live to empty it.
+        transaction.erased = left
         return Writer(connection, transaction, self._path)
 
     def _readable_connection(self) -> Callable[[], apsw.Connection]:
@@ -284,6 +287,11 @@ def _discard_unfinished(folder: Path) -> None:
     """What a rekeying that was killed has left: it may be in the clear, and as long as we are here none goes on."""
     for left in folder.glob(f"{UNFINISHED_REKEYING}*"):
         left.unlink(missing_ok=True)
+
+
+def _has_log(path: Path) -> bool:
+    log = path.with_name(f"{path.name}-wal")
+    return log.exists() and log.stat().st_size > 0
 
 
 def _migrated(path: Path, key: str) -> apsw.Connection:

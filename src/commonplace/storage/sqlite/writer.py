@@ -47,8 +47,6 @@ class Writer:
         self._door = threading.Lock()
         self._closed = False
         self._log = 0
-        # What is in the log may have been left by a process that deleted something and did not live to empty it.
-        transaction.erased = _filled(path.with_name(f"{path.name}-wal"))
         connection.set_wal_hook(self._note_log)
         self._thread = threading.Thread(target=self._run, name="commonplace-writer", daemon=True)
         self._thread.start()
@@ -179,10 +177,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _filled(path: Path) -> bool:
-    try:
-        return path.stat().st_size > 0
-    except FileNotFoundError:
-        return False
