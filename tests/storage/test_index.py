@@ -16,14 +16,15 @@ from commonplace.storage.sqlite.scan import SqliteScan
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from commonplace.storage.vectors import snapshot
 from commonplace.storage.vectors.codes import quantised
-from commonplace.storage.vectors.index import NEVER, Conditions, Entries, Index, Parts
+from commonplace.storage.vectors.conditions import NEVER, Conditions
+from commonplace.storage.vectors.index import Entries, Index, Parts
 from tests.fakes import Embedder
 from tests.storage.samples import NOW, House, Vectors, founded, random_units
 
 pytestmark = pytest.mark.anyio
 
 FINGERPRINT = Embedder().fingerprint
-OURS = Conditions(collections=[1], now=0)
+OURS = Conditions(collections=(1,), now=0)
 
 
 def entries(numbers: Sequence[int], collections: Sequence[int] | None = None) -> Entries:
@@ -78,7 +79,7 @@ def test_codes_with_a_second_look_find_the_same_as_all_vectors(make: object, dim
     queries = make(25, dimensions, 11) * 0.9 + random_units(25, dimensions, 12) * 0.4  # type: ignore[operator]
     for query in (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32):
         exact = vectors @ query
-        for collections in ([1, 2, 3], [2], [1, 3]):
+        for collections in ((1, 2, 3), (2,), (1, 3)):
             among = [n for n in range(1, 6001) if 1 + (n - 1) % 3 in collections]
             expected = sorted(among, key=lambda n: -exact[n - 1])[:10]
             assert best(index, vectors, query, 10, Conditions(collections, 0)) == expected
@@ -104,7 +105,7 @@ def test_among_very_many_the_likest_signs_lead_to_the_nearest(dimensions: int) -
     missed = 0
     for query in (queries / np.linalg.norm(queries, axis=1, keepdims=True)).astype(np.float32):
         exact = vectors @ query
-        for collections in ([1, 2, 3], [1, 3], [2]):  # the last are few enough for all to be compared
+        for collections in ((1, 2, 3), (1, 3), (2,)):  # the last are few enough for all to be compared
             among = [n for n in range(1, 20_001) if 1 + (n - 1) % 3 in collections]
             expected = sorted(among, key=lambda n: -exact[n - 1])[:10]
             found = best(index, vectors, query, 10, Conditions(collections, 0))

@@ -20,7 +20,8 @@ from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.rows import numbers_json
 from commonplace.storage.vectors import snapshot
 from commonplace.storage.vectors.columns import code
-from commonplace.storage.vectors.index import NEVER, Entries, Index, Parts
+from commonplace.storage.vectors.conditions import NEVER
+from commonplace.storage.vectors.index import Entries, Index, Parts
 
 _STRETCH = 4096
 """Memories read in one go: bounds what building an index takes beside the index."""

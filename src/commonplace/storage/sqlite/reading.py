@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
     from commonplace.storage.sqlite.following import Follower, Sight
     from commonplace.storage.sqlite.lexical import Lexical
-    from commonplace.storage.vectors.index import Conditions, Index
+    from commonplace.storage.vectors.conditions import Conditions
+    from commonplace.storage.vectors.index import Index
 
     Vectors = NDArray[np.float32]
 
@@ -323,16 +324,16 @@ class SqliteReading(ReadingParts):
     def _conditions(self, among: Filter) -> Conditions:
         """Tags and times to live are answered by the file, everything else by the index."""
         from commonplace.storage.vectors.columns import code
-        from commonplace.storage.vectors.index import Conditions
+        from commonplace.storage.vectors.conditions import Conditions
 
         return Conditions(
-            collections=sorted(among.collections),
+            collections=tuple(sorted(among.collections)),
             now=rows.micros(among.now),
             since=rows.maybe_micros(among.since),
             until=rows.maybe_micros(among.until),
             importance_min=among.importance_min,
             importance_max=among.importance_max,
-            categories=[code(category) for category in among.categories],
+            categories=tuple(code(category) for category in among.categories),
             categorised=self._categorised(among),
             ephemeral=among.ephemeral,
             numbers=self._numbers(among),

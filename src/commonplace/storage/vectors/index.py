@@ -7,7 +7,7 @@ suggests is read back from the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from commonplace.storage.vectors.codes import Floats, quantised
 from commonplace.storage.vectors.columns import Columns
-from commonplace.storage.vectors.scanned import Compared, Scanned, compared, located
+from commonplace.storage.vectors.conditions import Conditions, Mask, Sieve
+from commonplace.storage.vectors.scanned import Compared, Layout, Scanned, compared, located
 from commonplace.storage.vectors.signs import Signs
 
-NEVER = int(np.iinfo(np.int64).max)
 REACH = 2
 """How many neighbours a memory has on each side."""
 _SPAN = timedelta(hours=1) // timedelta(microseconds=1)
@@ -33,28 +33,9 @@ _MEMORY, _PART = "memory_", "part_"
 _SHORTLIST, _SHARE = 4096, 32
 """So many vectors, or this part of them if that is more, are compared where there are many times as many."""
 _MANY = 4
-_FEW = 8
 _SPARE = 8
 _NOWHERE = -1
 _WASTE = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """A filter in the index's own terms; times in microseconds."""
-
-    collections: Sequence[int]
-    now: int
-    since: int | None = None
-    until: int | None = None
-    importance_min: float | None = None
-    importance_max: float | None = None
-    categories: Sequence[int] = ()
-    categorised: NDArray[np.int64] | None = None
-    """Those that pass for one of the categories by what the store knows of them."""
-    ephemeral: bool | None = None
-    numbers: NDArray[np.int64] | None = None
-    """Only these, where a condition had to be answered by the store; sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +75,8 @@ class Index:
         self.changes = 0
         """How often it has changed: what was found out about its places holds as long as this stays the same."""
         self._mean_length: float | None = None
+        self._sieve = Sieve()
+        self._layout: Layout | None = None
         self._signs = Signs(dimensions)
         self._memories = Columns(
             number=np.empty(0, np.int64),
@@ -133,12 +116,17 @@ class Index:
 
     def put(self, entries: Entries, parts: Parts, gone: NDArray[np.int64]) -> None:
         """Take these memories as they are now, and drop those that are gone."""
-        self.changes += 1
-        self._mean_length = None
+        self._change()
         self._put_entries(entries)
         places, known = self._places(gone)
         self._memories["alive"][places[known]] = False
         self._replace_parts(np.union1d(entries.numbers, gone), parts)
+
+    def _change(self) -> None:
+        self.changes += 1
+        self._mean_length = None
+        self._layout = None
+        self._sieve.forget()
 
     def _put_entries(self, entries: Entries) -> None:
         size = len(entries.numbers)
@@ -187,7 +175,7 @@ class Index:
         alive = self._memories["alive"]
         if not self.has_forgotten and (self._parts["place"] != _NOWHERE).all():
             return  # to copy everything would hold up whoever searches
-        self.changes += 1
+        self._change()
         places = np.append(np.where(alive, np.cumsum(alive) - 1, _NOWHERE), _NOWHERE)[self._parts["place"]]
         self._parts["place"][:] = places
         self._parts.keep(np.flatnonzero(places != _NOWHERE))
@@ -206,46 +194,24 @@ class Index:
 
     # Answering
 
-    def passing(self, conditions: Conditions) -> NDArray[np.bool_]:
-        """Which memories a filter lets through, by place."""
-        memories = self._memories
-        passed: NDArray[np.bool_] = memories["alive"] & (memories["ends"] > conditions.now)
-        passed &= _among(memories["collection"], conditions.collections)
-        for column, low, high in (
-            ("created", conditions.since, conditions.until),
-            ("importance", conditions.importance_min, conditions.importance_max),
-        ):
-            if low is not None:
-                passed &= memories[column] >= np.asarray(low, memories[column].dtype)
-            if high is not None:
-                passed &= memories[column] <= np.asarray(high, memories[column].dtype)
-        if conditions.categories:
-            chosen = np.isin(memories["category"], np.asarray(conditions.categories, np.int64))
-            if conditions.categorised is not None:
-                chosen |= np.isin(memories["number"], conditions.categorised)
-            passed &= chosen
-        if conditions.ephemeral is not None:
-            passed &= (memories["ends"] != NEVER) == conditions.ephemeral
-        if conditions.numbers is not None:
-            passed &= np.isin(memories["number"], conditions.numbers)
-        return passed
+    def passing(self, conditions: Conditions) -> Mask:
+        """Which memories a filter lets through, by place; not to be written to."""
+        return self._sieve.passing(self._memories, conditions)
 
-    def newest(self, passed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def newest(self, passed: Mask) -> NDArray[np.int64]:
         """The memories let through, the latest first."""
         places = np.flatnonzero(passed)
         order = np.argsort(self._memories["created"][places], kind="stable")[::-1]
         numbers: NDArray[np.int64] = self._memories["number"][places[order]]
         return numbers
 
-    def known(self, numbers: NDArray[np.int64], passed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def known(self, numbers: NDArray[np.int64], passed: Mask) -> NDArray[np.bool_]:
         """Which of these memories are among those let through."""
         places, known = self._places(numbers)
         known[known] = passed[places[known]]
         return known
 
-    def lengths(
-        self, numbers: NDArray[np.int64], passed: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    def lengths(self, numbers: NDArray[np.int64], passed: Mask) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
         """Which of these memories are let through, and how long each is in terms, the usual text being 1."""
         places, known = self._places(numbers)
         known[known] = passed[places[known]]
@@ -259,21 +225,23 @@ class Index:
             self._mean_length = max(float(alive.mean()), 1.0) if len(alive) else 1.0
         return self._mean_length
 
-    def scan(self, vector: Floats, passed: NDArray[np.bool_]) -> Scanned:
+    def scan(self, vector: Floats, passed: Mask) -> Scanned:
         """One vector beside those of all memories let through."""
-        codes, places = self._parts["code"], self._parts["place"]
-        # One more, False, so that the place of a vector that belongs nowhere is never let through.
-        beside = compared(codes, self._parts["scale"], vector, np.append(passed, False).take(places))
-        return Scanned(
-            beside,
-            self._worth_comparing(beside),
-            # Copies of what changes in place, so that the answer stays true when the lock is gone.
-            places.copy(),
-            self._parts["number"],
-            self._memories["number"],
-            self._memories["first"].copy(),
-            self._memories["count"].copy(),
-        )
+        layout = self._laid_out()
+        beside = compared(self._parts["code"], self._parts["scale"], vector, layout.chosen(passed))
+        return Scanned(beside, self._worth_comparing(beside), layout)
+
+    def _laid_out(self) -> Layout:
+        if self._layout is None:
+            # Copies of what changes in place, so that an answer stays true when the lock is gone.
+            self._layout = Layout(
+                self._parts["place"].copy(),
+                self._parts["number"],
+                self._memories["number"],
+                self._memories["first"].copy(),
+                self._memories["count"].copy(),
+            )
+        return self._layout
 
     def _worth_comparing(self, beside: Compared) -> NDArray[np.intp] | None:
         shortlist = max(_SHORTLIST, len(beside.codes) // _SHARE)
@@ -283,7 +251,7 @@ class Index:
         near = self._signs.nearest(beside.query, beside.chosen, shortlist)
         return None if len(near) > len(beside.codes) // 2 else near  # so many that are alike are not worth copying
 
-    def neighbours(self, numbers: Iterable[int], passed: NDArray[np.bool_]) -> dict[int, list[int]]:
+    def neighbours(self, numbers: Iterable[int], passed: Mask) -> dict[int, list[int]]:
         """Those written just before and after by the same author in the same collection."""
         wanted = np.fromiter(numbers, np.int64)
         places, known = self._places(wanted)
@@ -300,9 +268,7 @@ class Index:
             for number, start, end in zip(wanted[known].tolist(), [0, *ends], ends, strict=False)
         }
 
-    def _around(
-        self, places: NDArray[np.intp], passed: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def _around(self, places: NDArray[np.intp], passed: Mask) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The places around each of these, a row each, and which of them belong with it."""
         memories, here = self._memories, places[:, None]
         around = here + _BESIDE
@@ -337,16 +303,6 @@ class Index:
         index._parts = index._parts.like(_with_prefix(_PART, arrays))
         index.position = position
         return index
-
-
-def _among(column: NDArray[np.int32], values: Sequence[int]) -> NDArray[np.bool_]:
-    """Mostly there are one or two values, and a comparison with each is the fastest way."""
-    if len(values) > _FEW:
-        return np.isin(column, np.asarray(values, np.int32))
-    found = np.zeros(len(column), np.bool_)
-    for value in values:
-        found |= column == value
-    return found
 
 
 def _wasteful(used: NDArray[np.bool_]) -> bool:

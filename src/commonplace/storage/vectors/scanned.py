@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from commonplace.storage.vectors.codes import Floats, dots, quantised
+from commonplace.storage.vectors.conditions import Mask
 
 _COPIED_BELOW = 0.5
 """Below this share of codes, copying the chosen ones is cheaper than comparing all."""
@@ -41,6 +42,35 @@ class Compared:
         return which, found if len(which) == len(found) else found[which]
 
 
+class Layout:
+    """Which vector is whose. It stays as it is; when something changes there is a new one."""
+
+    def __init__(
+        self,
+        places: NDArray[np.int32],
+        stored: NDArray[np.int64],
+        memories: NDArray[np.int64],
+        first: NDArray[np.int32],
+        count: NDArray[np.int32],
+    ) -> None:
+        self.places = places
+        """By vector: at which place its memory stands."""
+        self.stored = stored
+        """By vector: its number in the store."""
+        self.memories = memories
+        """By place: the number of the memory, where its vectors begin, and how many there are."""
+        self.first = first
+        self.count = count
+        self._chosen: tuple[Mask, Mask] | None = None
+
+    def chosen(self, passed: Mask) -> Mask:
+        """The vectors of the memories let through; mostly the same are asked for again."""
+        if self._chosen is None or self._chosen[0] is not passed:
+            # One more, False, so that the place of a vector that belongs nowhere is never let through.
+            self._chosen = passed, np.append(passed, False).take(self.places)
+        return self._chosen[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Scanned:
     """Approximate cosines with the vectors of memories, at the time of the scan."""
@@ -48,14 +78,7 @@ class Scanned:
     compared: Compared
     near: NDArray[np.intp] | None
     """Where the vectors stand that are worth comparing; None for all."""
-    places: NDArray[np.int32]
-    """By vector: at which place its memory stands."""
-    stored: NDArray[np.int64]
-    """By vector: its number in the store."""
-    memories: NDArray[np.int64]
-    """By place: the number of the memory, where its vectors begin, and how many there are."""
-    first: NDArray[np.int32]
-    count: NDArray[np.int32]
+    layout: Layout
 
     def best(self, limit: int) -> list[tuple[int, int, float]]:
         """The most similar vectors, best first: whose each is, its number in the store, and its cosine."""
@@ -68,7 +91,7 @@ class Scanned:
             which, cosines = which[top], cosines[top]
         order = np.argsort(-cosines, kind="stable")
         which, cosines = which[order], cosines[order]
-        owners, stored = self.memories[self.places[which]], self.stored[which]
+        owners, stored = self.layout.memories[self.layout.places[which]], self.layout.stored[which]
         return list(zip(owners.tolist(), stored.tolist(), cosines.tolist(), strict=True))
 
     def of(self, numbers: Iterable[int]) -> tuple[dict[int, float], dict[int, float]]:
@@ -76,12 +99,12 @@ class Scanned:
 
         The first part is the whole text.
         """
-        wanted = np.fromiter(numbers, np.int64)
-        places, known = located(self.memories, wanted)
-        known[known] = self.count[places[known]] > 0
+        wanted, layout = np.fromiter(numbers, np.int64), self.layout
+        places, known = located(layout.memories, wanted)
+        known[known] = layout.count[places[known]] > 0
         if not known.any():
             return {}, {}
-        wanted, first, count = wanted[known], self.first[places[known]], self.count[places[known]]
+        wanted, first, count = wanted[known], layout.first[places[known]], layout.count[places[known]]
         # The parts of all of them one after the other, then the best of each stretch.
         starts = np.cumsum(count) - count
         parts = np.arange(int(count.sum())) + np.repeat(first - starts, count)
