@@ -18,6 +18,7 @@ from commonplace.domain.timephrase.grammar import (
     Language,
     Rule,
     ago,
+    ago_about,
     ahead,
     away,
     calendar,
@@ -26,7 +27,6 @@ from commonplace.domain.timephrase.grammar import (
     last_units,
     next_few,
     next_units,
-    numerals,
     on,
     past_few,
     turned,
@@ -34,6 +34,7 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
+from commonplace.domain.timephrase.numbers import HAN_PAIRS, han
 from commonplace.domain.timephrase.phrase import Unit
 
 PHRASES = {
@@ -93,7 +94,8 @@ GUARDS = {
 }
 
 LEXICONS = {
-    "n": numerals(),
+    "n": han(),
+    "pair": HAN_PAIRS,
     "unit": words(
         {"秒": Unit.SECOND, "秒钟": Unit.SECOND, "秒鐘": Unit.SECOND, "分": Unit.MINUTE, "分钟": Unit.MINUTE, "分鐘": Unit.MINUTE,
          "天": Unit.DAY, "日": Unit.DAY, "周": Unit.WEEK, "週": Unit.WEEK, "年": Unit.YEAR, "个月": Unit.MONTH, "個月": Unit.MONTH}
@@ -110,11 +112,11 @@ LEXICONS = {
     "month_turn": words(
         {f"{turn}{of}月": offset for turn, offset in (("上", -1), ("这", 0), ("這", 0), ("本", 0), ("下", 1)) for of in ("", "个", "個")}
     ),
-    "month": numerals(),
-    "day": numerals(),
+    "month": han(),
+    "day": han(),
     "noon": words({"早上": 0, "上午": 0, "凌晨": 0, "下午": 12, "晚上": 12, "傍晚": 12, "中午": 12}),
-    "hour": numerals(),
-    "minute": numerals(),
+    "hour": han(),
+    "minute": han(),
     "half": words({"半": 30}),
 }  # fmt: skip
 
@@ -125,6 +127,8 @@ TURN = "(?<![马馬晚早一天以根基日路])<turn>"
 WEEK_WORD = "(?:周|週|星期|礼拜|禮拜)"
 RULES = (
     Rule(f"<n> ?<unit>(?:左右|多)?{BACK}", ago),
+    Rule(f"<n:pair> ?<unit>{BACK}", ago_about),
+    Rule(f"<n>(?:[、~-]|到|至)<m:n> ?<unit>{BACK}", ago_about),
     Rule(f"<n> ?<unit>(?:左右|多)?{ON}", ahead),
     Rule(f"(?:好?[几幾]|数|數)<unit>{BACK}", past_few),
     Rule(f"(?:好?[几幾]|数|數)<unit>{ON}", next_few),

@@ -18,8 +18,8 @@ from commonplace.domain.timephrase.grammar import (
     calendar,
     clock,
     needing,
-    numerals,
 )
+from commonplace.domain.timephrase.numbers import han
 from commonplace.domain.timephrase.phrase import Span
 
 # What may follow a Korean time noun: anything but a letter of a longer word, so particles and a few nouns of time.
@@ -80,7 +80,7 @@ LEXICONS = {
     "two": TWO,
     "month": ONE_OR_TWO,
     "day": ONE_OR_TWO,
-    "number": numerals(),
+    "number": han(),
     "hour": ONE_OR_TWO,
     "minute": TWO,
     "second": TWO,

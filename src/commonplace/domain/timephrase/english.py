@@ -21,11 +21,13 @@ from commonplace.domain.timephrase.grammar import (
     Needs,
     Rule,
     ago,
+    ago_about,
     ahead,
     away,
     calendar,
     clock,
     day,
+    doubled,
     last_units,
     month,
     needing,
@@ -39,6 +41,7 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
+from commonplace.domain.timephrase.numbers import english
 from commonplace.domain.timephrase.phrase import Unit
 
 PHRASES = {
@@ -54,7 +57,6 @@ PHRASES = {
     "the other day": DAYS_AGO,
     "half an hour ago|a half hour ago": HALF_HOUR_AGO,
     "half a year ago": away(Unit.MONTH, -6),
-    "a fortnight ago": away(Unit.WEEK, -2),
     "last night": on(-1, NIGHT),
     "tonight": on(0, NIGHT),
     "this morning": on(0, MORNING),
@@ -72,10 +74,8 @@ PHRASES = {
     "night": NIGHT,
 }
 
-NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "sixty": 60,
-    "couple": 2, "couple of": 2, "a couple": 2, "a couple of": 2, "half a dozen": 6, "a dozen": 12,
+NUMBERS = english() | {
+    "a": 1, "an": 1, "couple": 2, "couple of": 2, "a couple": 2, "a couple of": 2, "half a dozen": 6, "a dozen": 12,
 }  # fmt: skip
 UNITS = {
     "second": Unit.SECOND, "sec": Unit.SECOND, "minute": Unit.MINUTE, "min": Unit.MINUTE, "hour": Unit.HOUR, "hr": Unit.HOUR,
@@ -93,6 +93,8 @@ FULL_DAY = {name: number for number, name in enumerate(WEEKDAYS)}
 LEXICONS = {
     "n": words(NUMBERS, digits=NUMBER),
     "unit": words({f"{name}{s}": unit for name, unit in UNITS.items() if unit is not Unit.WEEKEND for s in ("", "s")}),
+    "one": words({"a": 1, "an": 1}),
+    "fortnight": words({"fortnight": Unit.WEEK, "fortnights": Unit.WEEK}),
     # "In a day" is a rate as often as a time.
     "count": words({name: number for name, number in NUMBERS.items() if name not in ("a", "an")}, digits=NUMBER),
     "short_unit": words({"minute": Unit.MINUTE, "hour": Unit.HOUR}),
@@ -118,6 +120,11 @@ IN_MONTH = "(?:(?<=in )|(?<=during )|(?<=early )|(?<=late )|(?<=mid-)|(?<=month 
 IN_YEAR = "(?:(?<=in )|(?<=during )|(?<=year )|(?<=of )|(?<=early )|(?<=late ))"
 RULES = (
     Rule("(?:about )?<n> ?<unit> (?:ago|back)", ago),
+    Rule("(?:about )?<n> ?(?:-|~|or|to) ?<m:n> ?<unit> (?:ago|back)", ago_about),
+    Rule("<n:one> <unit> or (?:two|so) (?:ago|back)", ago_about),
+    Rule("(?:about )?<n> <unit:fortnight> (?:ago|back)", doubled(ago)),
+    Rule("(?:the )?(?:last|past|previous) (?:<n> )?<unit:fortnight>", doubled(last_units)),
+    Rule("in (?:about )?<n> <unit:fortnight>", doubled(ahead)),
     Rule("(?:a few|few|several|some) <unit> (?:ago|back)", past_few),
     Rule("in (?:about )?<n:count> ?<unit>", ahead),
     Rule("<n> ?<unit> (?:from now|from today|later)", ahead),

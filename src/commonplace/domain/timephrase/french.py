@@ -24,6 +24,7 @@ from commonplace.domain.timephrase.grammar import (
     Needs,
     Rule,
     ago,
+    ago_about,
     ahead,
     away,
     calendar,
@@ -42,6 +43,7 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
+from commonplace.domain.timephrase.numbers import french
 from commonplace.domain.timephrase.phrase import Unit
 
 PHRASES = {
@@ -56,6 +58,8 @@ PHRASES = {
     "recemment|dernierement|ces derniers temps|ces derniers jours|ces jours-ci": RECENTLY,
     "l'autre jour": DAYS_AGO,
     "il y a une demi-heure|il y a une demi heure": HALF_HOUR_AGO,
+    # Counted with the days at both ends: a week, and two.
+    "il y a huit jours": away(Unit.WEEK, -1),
     "il y a une quinzaine|il y a une quinzaine de jours|il y a quinze jours": away(Unit.WEEK, -2),
     "ce matin": on(0, MORNING),
     "ce midi": on(0, NOON),
@@ -88,11 +92,7 @@ PHRASES |= {
     if names.split()[0] in ARTICLES
 }
 
-NUMBERS = {
-    "un": 1, "une": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "six": 6, "sept": 7, "huit": 8, "neuf": 9, "dix": 10,
-    "onze": 11, "douze": 12, "quinze": 15, "vingt": 20, "trente": 30, "une dizaine de": 10, "une quinzaine de": 15,
-    "une vingtaine de": 20,
-}  # fmt: skip
+NUMBERS = french() | {"une dizaine de": 10, "une quinzaine de": 15, "une vingtaine de": 20, "une trentaine de": 30}
 UNITS = {
     "seconde": Unit.SECOND, "minute": Unit.MINUTE, "heure": Unit.HOUR, "jour": Unit.DAY, "semaine": Unit.WEEK, "an": Unit.YEAR,
     "annee": Unit.YEAR,
@@ -130,6 +130,7 @@ LEXICONS = {
 IN_MONTH = "(?:(?<=en )|(?<=debut )|(?<=fin )|(?<=mi-)|(?<=mois de )|(?<=courant ))"
 RULES = (
     Rule("il y a (?:environ )?<n> <unit>", ago),
+    Rule("il y a (?:environ )?<n>(?: ou | a | ?[-~] ?)<m:n> <unit>", ago_about),
     Rule("il y a (?:quelques|plusieurs) <unit>", past_few),
     Rule("(?:dans|d'ici) (?:environ )?<n> <unit>", ahead),
     Rule("<n> <unit> plus tard", ahead),

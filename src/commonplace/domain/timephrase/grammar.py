@@ -123,7 +123,8 @@ class Language:
     accents: Mapping[int, int] = field(default_factory=dict)
 
 
-NUMBER = r"(?<![0-9.,])[0-9]{1,6}"
+# Not the end of a longer number, and not below zero: "-3 days ago".
+NUMBER = r"(?<![0-9.,])(?<!^-)(?<![ (]-)[0-9]{1,6}"
 DIGITS_CJK = "一二三四五六七八九"
 HOUR = 3600
 
@@ -132,16 +133,6 @@ def words(values: Values, *, digits: str = "") -> Lexicon:
     """A lexicon of written-out words, the longest tried first, and of digits where there is a pattern for them."""
     spelled = "|".join(re.escape(word) for word in sorted(values, key=lambda word: (-len(word), word)))
     return Lexicon("|".join(part for part in (spelled, digits) if part), values)
-
-
-def numerals() -> Lexicon:
-    """Chinese numerals up to 99, as both Chinese and Japanese write them, and digits."""
-    ones = {"": 0} | {digit: value for value, digit in enumerate(DIGITS_CJK, start=1)}
-    values = {one: value for one, value in ones.items() if one} | {"两": 2, "兩": 2}
-    for ten, tens in ones.items():
-        values |= {f"{ten}十{one}": max(tens, 1) * 10 + value for one, value in ones.items() if ten != "一"}
-    digit = f"[{DIGITS_CJK}十两兩]"
-    return Lexicon(f"(?<!第){NUMBER}|(?<![0-9第几幾数數百千万萬])(?<!{digit}){digit}{{1,3}}", values)
 
 
 # Readings that need no values.
@@ -225,6 +216,24 @@ def _distance(values: Values, sign: int) -> Reading:
     if unit is Unit.YEAR and count >= 1000:
         raise ValueError("not a distance")
     return away(unit, sign * count)
+
+
+def ago_about(values: Values) -> Reading:
+    """Two or three units back: from the farther (`m`, else one more than `n`) to the nearer, their windows included."""
+    unit, near = Unit(values.get("unit", Unit.DAY)), values["n"]
+    far = values.get("m", near + 1)
+    if far <= near:
+        raise ValueError("not in order")
+    return Reading(partial(_between_distances, unit=unit, near=near, far=far), Grain.MONTH)
+
+
+def _between_distances(now: datetime, unit: Unit, near: int, far: int) -> Span:
+    return Span(phrase.around(now, unit, -far).start, phrase.around(now, unit, -near).end)
+
+
+def doubled(build: Build) -> Build:
+    """For units that are two of another: a fortnight."""
+    return lambda values: build({**values, "n": 2 * values.get("n", 1)})
 
 
 def past_few(values: Values) -> Reading:

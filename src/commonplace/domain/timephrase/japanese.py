@@ -19,6 +19,7 @@ from commonplace.domain.timephrase.grammar import (
     Language,
     Rule,
     ago,
+    ago_about,
     ahead,
     away,
     calendar,
@@ -28,7 +29,6 @@ from commonplace.domain.timephrase.grammar import (
     month,
     next_few,
     next_units,
-    numerals,
     on,
     past_few,
     week,
@@ -37,6 +37,7 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
+from commonplace.domain.timephrase.numbers import HAN_PAIRS, han
 from commonplace.domain.timephrase.phrase import Unit
 
 PHRASES = {
@@ -120,7 +121,8 @@ SUFFIX = "(?:ほど|くらい|ぐらい)? ?"
 BACK = f"{SUFFIX}(?:以上)?前(?![後提半向回期端面例進])"
 ON = f"{SUFFIX}(?:後|あと)(?![半期続輩者継])"
 LEXICONS = {
-    "n": numerals(),
+    "n": han(),
+    "pair": HAN_PAIRS,
     "unit": words(
         {"秒": Unit.SECOND, "秒間": Unit.SECOND, "分": Unit.MINUTE, "分間": Unit.MINUTE, "時間": Unit.HOUR, "日": Unit.DAY,
          "日間": Unit.DAY, "週": Unit.WEEK, "週間": Unit.WEEK, "年": Unit.YEAR, "年間": Unit.YEAR}
@@ -132,16 +134,18 @@ LEXICONS = {
     "weekday": words({name: number for number, name in enumerate("月火水木金土日")}),
     "year_turn": words({"一昨年": -2, "おととし": -2, "去年": -1, "昨年": -1, "今年": 0, "本年": 0, "来年": 1, "再来年": 2}),
     "month_turn": words({"先々月": -2, "先月": -1, "今月": 0, "来月": 1, "再来月": 2}),
-    "month": numerals(),
-    "day": numerals(),
+    "month": han(),
+    "day": han(),
     "noon": words({"午前": 0, "朝": 0, "午後": 12, "夜": 12, "夕方": 12}),
-    "hour": numerals(),
-    "minute": numerals(),
+    "hour": han(),
+    "minute": han(),
     "half": words({"半": 30}),
 }  # fmt: skip
 
 RULES = (
     Rule(f"<n> ?<unit>{BACK}", ago),
+    Rule(f"<n:pair> ?<unit>{BACK}", ago_about),
+    Rule(f"<n>[、~-]<m:n> ?<unit>{BACK}", ago_about),
     Rule(f"<n> ?<unit>{ON}", ahead),
     Rule(f"数<unit>{BACK}", past_few),
     Rule(f"数<unit>{ON}", next_few),

@@ -15,13 +15,13 @@ from commonplace.domain.timephrase.grammar import (
     NIGHT,
     NOON,
     NOW,
-    NUMBER,
     RECENTLY,
     Bound,
     Join,
     Language,
     Rule,
     ago,
+    ago_about,
     ahead,
     away,
     calendar,
@@ -40,6 +40,7 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
+from commonplace.domain.timephrase.numbers import KOREAN_NATIVE, korean
 from commonplace.domain.timephrase.phrase import Unit
 
 PHRASES = {
@@ -103,20 +104,22 @@ GUARDS = {
     if phrase[-1] in "전후뒤" or phrase in ("아침", "오전", "점심", "낮", "오후", "저녁", "밤", "새벽", "모레")
 }
 
-COUNT = {
-    "한": 1, "하나": 1, "두": 2, "세": 3, "석": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9,
-    "열": 10, "열한": 11, "열두": 12, "스무": 20, "일": 1, "이": 2, "삼": 3, "사": 4, "오": 5, "육": 6, "칠": 7, "팔": 8,
-    "구": 9, "십": 10, "십오": 15, "이십": 20, "삼십": 30,
-}  # fmt: skip
+# Days counted in one word; 열하루 and 스무하루 are eleven and twenty-one of them, 쉰 날 fifty.
+DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9}
+MORE_DAYS = {f"{ten}{word}": tens + value for ten, tens in (("열", 10), ("스무", 20)) for word, value in DAYS.items()}
+MORE_DAYS |= {f"{count}{gap}날": value for count, value in KOREAN_NATIVE.items() for gap in ("", " ") if value >= 10}
 HOURS = {
     "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10, "열한": 11, "열두": 12,
 }  # fmt: skip
 LEXICONS = {
-    "n": words(COUNT, digits=NUMBER),
-    # Days counted in one word: the n of a rule without a unit.
-    "days": words(
-        {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9, "열흘": 10, "보름": 15}
+    "n": korean(),
+    # The n of a rule without a unit.
+    "days": words(DAYS | MORE_DAYS | {"열흘": 10, "보름": 15}),
+    # "Two or three" in one word, and of days.
+    "pair": words(
+        {"한두": 1, "두세": 2, "두어": 2, "서너": 3, "네댓": 4, "너댓": 4, "대여섯": 5, "예닐곱": 6, "이삼": 2, "삼사": 3, "사오": 4, "오륙": 5}
     ),
+    "pair_days": words({"하루이틀": 1, "하루 이틀": 1, "이틀사흘": 2, "사나흘": 3, "네댓새": 4, "대엿새": 5}),
     "unit": words(
         {"초": Unit.SECOND, "분": Unit.MINUTE, "시간": Unit.HOUR, "일": Unit.DAY, "주": Unit.WEEK, "주일": Unit.WEEK,
          "주간": Unit.WEEK, "개월": Unit.MONTH, "달": Unit.MONTH, "년": Unit.YEAR, "해": Unit.YEAR}
@@ -139,6 +142,9 @@ ABOUT = "(?: ?(?:쯤|정도|가량|남짓))?"
 RULES = (
     Rule(f"<n> ?<unit>{ABOUT} ?전{END}", ago),
     Rule(f"<n:days>{ABOUT} ?전{END}", ago),
+    Rule(f"<n:pair> ?<unit>{ABOUT} ?전{END}", ago_about),
+    Rule(f"<n:pair_days>{ABOUT} ?전{END}", ago_about),
+    Rule(f"<n> ?[-~] ?<m:n> ?<unit>{ABOUT} ?전{END}", ago_about),
     Rule(f"<n> ?<unit>{ABOUT} ?(?:후|뒤){END}", ahead),
     Rule(f"<n:days>{ABOUT} ?(?:후|뒤){END}", ahead),
     Rule(f"몇 ?<unit> ?전{END}", past_few),
