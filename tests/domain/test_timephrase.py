@@ -82,9 +82,12 @@ FALSE_FRIENDS = """
 I know nothing|snowfall|the hierarchy|you may go|this may be|march on|second opinion|a sec|Sundays|mondaymorning
 sun cream|sat down|24 hours in a day|1.5 hours ago|the last word|2 to 5|v2024.01.01|call 010-2024-0101|room 2024|1/2 cup
 at 3pm|mais oui|mon ami|mars est une planète|des lundis|hierarchie|un an
+la veille technologique|la veille de Noël|mise en veille
 오늘날의 기술|최근접 이웃|6일 전쟁|3년 전략|5년 전망|이번 주제|다음 주소|이번 주문|아까운 시간|내일채움공제|3일간|월드컵
-今日は|今日は、元気|今日本で|明日香さん|最近傍探索|3日前後|五月雨|1990年代|日本
+오늘의집에서 산 소파|금주 섭취|금주를 결심|금연과 금주
+この間に終わる|ここの間|今日は|今日は、元気|今日本で|明日香さん|最近傍探索|3日前後|五月雨|1990年代|日本
 今日头条|三年前端经验|看一下周报|马上周末|以后天天|每周一次|第3天后|基本周期|文明天下|五月天
+先天后天|先天和后天|后天的努力|后天环境的影响|上周游|在网上周游世界
 2월 30일|13월 1일|2024-02-30|2024-13-01|0000-01-01|February 30|30 février|2月30日|2023년 2월 29일
 -3 days ago|(-3 days ago)|−3일 전|-3日前|il y a -3 jours|이 일 전에 한 이야기|백일 전시회|二三十天前
 999999 years ago|999999년 전|999999日前|in 999999 years|||,,,
@@ -103,7 +106,7 @@ def test_words_that_only_look_like_a_time_are_none(query: str) -> None:
         ("recently I saw what we did last year", "last year"),
         ("in 2023 or on 2024-01-01", "2024-01-01"),
         ("yesterday or 3 days ago", "3 days ago"),
-        ("어제 오늘", "어제"),
+        ("오늘 그제", "오늘"),
     ],
 )
 def test_of_several_phrases_the_most_precise_then_the_longest_then_the_first_is_taken(

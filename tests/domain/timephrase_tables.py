@@ -10,9 +10,11 @@ TWO_OR_THREE, HUNDRED_DAYS = "2024-05-12..2024-05-13", "2024-02-05"
 THREE_HOURS = "2024-05-15T11:00:00..2024-05-15T12:00:00"
 TWO_WEEKS = "2024-04-28..2024-05-04"
 A_MONTH = "2024-03-31..2024-04-30"
+A_YEAR_AGO = "2023-04-30..2023-05-30"
 HALF_A_YEAR = "2023-10-31..2023-11-30"
 NOW = "2024-05-15T14:30:00"
 NIGHT, EVENING = "2024-05-14T18:00:00..2024-05-15T05:59:59", "2024-05-14T17:00:00..2024-05-14T23:59:59"
+SEVEN_PM = "2024-05-14T19:00:00..2024-05-14T19:59:59"
 THREE_PM = "2024-05-14T15:00:00..2024-05-14T15:59:59"
 DAWN_OF_TIME = "0001-02-01T00:00:00"
 
@@ -20,6 +22,11 @@ KOREAN = {
     "오늘|금일": TODAY,
     "어제|어저께|하루 전|1일 전|１일 전": YESTERDAY,
     "그저께|그제|이틀 전|2일전": BEFORE_YESTERDAY,
+    "어제오늘|어제 오늘|어제와 오늘": "2024-05-14..2024-05-15",
+    "작년 오늘|작년의 오늘|1년 전 오늘": "2023-05-15",
+    "지난달 오늘": "2024-04-15",
+    "지난주 오늘|일주일 전 오늘": "2024-05-08",
+    "작년 이맘때": A_YEAR_AGO,
     "그끄저께|3일 전|사흘 전|삼일 전|3일쯤 전": "2024-05-12",
     "열흘 전": "2024-05-05",
     "스무날 전|스무 날 전|이십일 전|20일 전": "2024-04-25",
@@ -71,8 +78,11 @@ KOREAN = {
     "2024년 1월 1일|2024년1월1일|1월 1일": "2024-01-01",
     "12월 25일": "2023-12-25",
     "2024년": "2024-01-01..2024-12-31",
-    "어젯밤|어제 밤": NIGHT,
-    "어제 저녁": EVENING,
+    "어젯밤|어제 밤|어제밤": NIGHT,
+    "어제 저녁|어제저녁|엊저녁": EVENING,
+    "오늘밤|오늘 밤": "2024-05-15T18:00:00..2024-05-16T05:59:59",
+    "어제저녁 7시|엊저녁 7시|어젯밤 7시": SEVEN_PM,
+    "어젯밤 두 시": "2024-05-15T02:00:00..2024-05-15T02:59:59",
     "어제 아침": "2024-05-14T05:00:00..2024-05-14T11:59:59",
     "어제 오전": "2024-05-14T00:00:00..2024-05-14T11:59:59",
     "어제 오후": "2024-05-14T12:00:00..2024-05-14T23:59:59",
@@ -96,6 +106,9 @@ ENGLISH = {
     "a hundred days ago": HUNDRED_DAYS,
     "2-3 days ago|two or three days ago|2 to 3 days ago": TWO_OR_THREE,
     "a day or two ago": "2024-05-13..2024-05-14",
+    "yesterday and today": "2024-05-14..2024-05-15",
+    "this day last year|a year ago today|one year ago to the day": "2023-05-15",
+    "this time last year": A_YEAR_AGO,
     "tomorrow": "2024-05-16",
     "in 3 days|3 days from now": "2024-05-18",
     "now|right now|just now|a moment ago": TEN_MINUTES,
@@ -124,6 +137,8 @@ ENGLISH = {
     "May 5|May 5th|5 May|5th of May 2024": "2024-05-05",
     "January 1, 2024|1 January 2024|Jan 1st|Jan. 1|1-Jan-2024": "2024-01-01",
     "last night": NIGHT,
+    "last night at 7pm": SEVEN_PM,
+    "last night at 10:30": "2024-05-14T22:30:00..2024-05-14T22:30:59",
     "yesterday evening": EVENING,
     "yesterday at 3pm|3 p.m. yesterday": THREE_PM,
     "last 24 hours": "2024-05-14T14:30:00..2024-05-15T14:30:00",
@@ -151,7 +166,10 @@ JAPANESE = {
     "たった今": TEN_MINUTES,
     "さっき|先ほど": AN_HOUR,
     "最近": SEVEN_DAYS,
-    "数日前": A_FEW_DAYS,
+    "数日前|先日|この間|このあいだ": A_FEW_DAYS,
+    "去年の今日|1年前の今日": "2023-05-15",
+    "去年の今頃": A_YEAR_AGO,
+    "再来週": "2024-05-27..2024-06-02",
     "3時間前|三時間前": THREE_HOURS,
     "2週間前": TWO_WEEKS,
     "1ヶ月前|一か月前": A_MONTH,
@@ -170,6 +188,8 @@ JAPANESE = {
     "去年の3月5日": "2023-03-05",
     "1月1日|2024年1月1日|二〇二四年一月一日": "2024-01-01",
     "昨夜|昨日の夜": NIGHT,
+    "昨夜7時|昨日の夜7時": SEVEN_PM,
+    "今朝8時": "2024-05-15T08:00:00..2024-05-15T08:59:59",
     "昨日の午前|昨日の午前中": "2024-05-14T00:00:00..2024-05-14T11:59:59",
     "昨日の午後": "2024-05-14T12:00:00..2024-05-14T23:59:59",
     "昨日の午後3時": THREE_PM,
@@ -189,6 +209,10 @@ CHINESE = {
     "一百零五天前": "2024-01-31",
     "两三天前|2到3天前": TWO_OR_THREE,
     "明天": "2024-05-16",
+    "大后天|大後天|三天后": "2024-05-18",
+    "昨天和今天": "2024-05-14..2024-05-15",
+    "去年今天|去年的今天|一年前的今天": "2023-05-15",
+    "去年这个时候|去年同期": A_YEAR_AGO,
     "后天|後天|两天后": "2024-05-17",
     "现在|刚才|刚刚": TEN_MINUTES,
     "最近": SEVEN_DAYS,
@@ -208,6 +232,7 @@ CHINESE = {
     "上个月15号": "2024-04-15",
     "2024年1月1日|1月1号": "2024-01-01",
     "昨晚|昨天晚上": NIGHT,
+    "昨晚七点|昨天晚上七点": SEVEN_PM,
     "昨天下午三点": THREE_PM,
     "从昨天到今天|昨天到今天": "2024-05-14..2024-05-15",
     "2023年3月到5月": "2023-03-01..2023-05-31",
@@ -217,7 +242,10 @@ CHINESE = {
 }
 FRENCH = {
     "aujourd'hui|Aujourd’hui": TODAY,
-    "hier": YESTERDAY,
+    "hier|la veille": YESTERDAY,
+    "hier et aujourd'hui": "2024-05-14..2024-05-15",
+    "il y a un an jour pour jour|l'an dernier à la même date": "2023-05-15",
+    "l'an dernier à la même époque": A_YEAR_AGO,
     "avant-hier|il y a deux jours": BEFORE_YESTERDAY,
     "il y a trois jours|il y a 3 jours": "2024-05-12",
     "il y a vingt-cinq jours": "2024-04-20",
@@ -244,7 +272,8 @@ FRENCH = {
     "mars de l'année dernière": "2023-03-01..2023-03-31",
     "1er janvier|1er janvier 2024|1 janv. 2024": "2024-01-01",
     "15 août": "2023-08-15",
-    "hier soir": EVENING,
+    "hier soir|la veille au soir": EVENING,
+    "ce soir à 8h": "2024-05-15T20:00:00..2024-05-15T20:59:59",
     "hier à 15h|hier à 15 heures": THREE_PM,
     "de lundi à vendredi|du lundi au vendredi": "2024-05-06..2024-05-10",
     "du 1er au 5 mars|entre le 1er et le 5 mars": "2024-03-01..2024-03-05",

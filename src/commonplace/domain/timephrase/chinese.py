@@ -29,6 +29,9 @@ from commonplace.domain.timephrase.grammar import (
     next_units,
     on,
     past_few,
+    same_day,
+    same_season,
+    stretch,
     turned,
     weekday,
     words,
@@ -40,6 +43,8 @@ from commonplace.domain.timephrase.phrase import Unit
 PHRASES = {
     "今天|今日|今儿": day(0),
     "昨天|昨日|昨儿": day(-1),
+    "昨天和今天|昨天今天|昨今两天|昨今兩天": stretch(-1, 0),
+    "今天和明天|今天明天|今明两天|今明兩天": stretch(0, 1),
     "前天|前日": day(-2),
     "大前天": day(-3),
     "明天|明日|明儿": day(1),
@@ -74,6 +79,9 @@ PHRASES = {
     "晚上|夜里|夜裡|夜晚|晚间": NIGHT,
 }
 
+# 后天 is also what one is not born with (先天), such as 后天的努力.
+NURTURE = "努力|培养|培養|形成|条件|條件|免疫|环境|環境|因素|教育|养成|養成|获得|獲得|习得|習得|失调|失調|缺陷|影响|影響|发展|發展"
+NOT_LATER = "(?<![以之然最今])(?<!先天)(?<!先天[和与與或跟、及])(?<!先天还是)(?<!先天還是)"
 # Where two other words meet: 以后|天天, 文明|天下, 三年|前端, 今日头条 the company; 后天性 is "acquired".
 GUARDS = {
     "今日": ("", "(?!头条|頭條|本(?!当))"),
@@ -81,8 +89,8 @@ GUARDS = {
     "明天": ("(?<![文光透])", ""),
     "前天": ("(?<![以之目])", ""),
     "前日": ("(?<![以之目])", ""),
-    "后天": ("(?<![以之然最今])", "(?!性|的?努力|培养|形成|条件|免疫)"),
-    "後天": ("(?<![以之然最今])", "(?!性|的?努力|培養|形成|條件|免疫)"),
+    "后天": (NOT_LATER, f"(?!性|的?(?:{NURTURE}))"),
+    "後天": (NOT_LATER, f"(?!性|的?(?:{NURTURE}))"),
     "最近": ("(?<![离離距])", "(?!邻|鄰|傍|距离|距離|的(?:医院|醫院|地铁|车站|路))"),
     "近日": ("", "(?!点|點)"),
     "去年": ("(?<![过過回出])", ""),
@@ -101,6 +109,9 @@ LEXICONS = {
          "天": Unit.DAY, "日": Unit.DAY, "周": Unit.WEEK, "週": Unit.WEEK, "年": Unit.YEAR, "个月": Unit.MONTH, "個月": Unit.MONTH}
         | {f"{of}{hour}": Unit.HOUR for of in ("", "个", "個") for hour in ("小时", "小時", "钟头", "鐘頭")}
         | {f"{of}{week}": Unit.WEEK for of in ("", "个", "個") for week in ("星期", "礼拜", "禮拜")}
+    ),
+    "long_unit": words(
+        {"周": Unit.WEEK, "週": Unit.WEEK, "个星期": Unit.WEEK, "个月": Unit.MONTH, "個月": Unit.MONTH, "年": Unit.YEAR}
     ),
     "turn": words({"上上": -2, "上": -1, "这": 0, "這": 0, "本": 0, "下": 1, "下下": 2}),
     "span": words(
@@ -124,6 +135,8 @@ BACK = "(?:之前|以前|前(?![后後端沿景提台途往面半]))"
 ON = "(?:之后|之後|以后|以後|[后後](?![端台臺来來果期续續悔面勤卫衛]))"
 # 马上|周末, 晚上|周一, 看一下|周报: the turn must not be the tail of another word.
 TURN = "(?<![马馬晚早一天以根基日路])<turn>"
+# 网上|周游世界, but 上周|游泳.
+ROAMING = r"[游遊](?:世界|列|全|各|四|\W|$)"
 WEEK_WORD = "(?:周|週|星期|礼拜|禮拜)"
 RULES = (
     Rule(f"<n> ?<unit>(?:左右|多)?{BACK}", ago),
@@ -134,11 +147,16 @@ RULES = (
     Rule(f"(?:好?[几幾]|数|數)<unit>{ON}", next_few),
     Rule("(?:过去|過去|最近|近|这|這)的? ?<n> ?<unit>(?!前|后|後|之|以)", last_units),
     Rule("(?:未来|未來|接下来|接下來)的? ?<n> ?<unit>(?!前|后|後|之|以)", next_units),
-    Rule(f"{TURN}[个個]?<span>(?![一二三四五六日报報刊期边邊围圍身球亮])", turned),
+    Rule(f"{TURN}[个個]?<span>(?![一二三四五六日报報刊期边邊围圍身球亮]|{ROAMING})", turned),
     Rule(f"{TURN.replace('turn', 'week:turn')}[个個]?{WEEK_WORD}的?<weekday>", weekday),
     Rule(f"(?<![一每两兩几幾上下]){WEEK_WORD}<weekday>(?![次样個个遍直起定])", weekday),
     Rule("<year_turn>的?<month>月(?:份|<day>[日号號])?", calendar),
     Rule("<month_turn>的?<day>[日号號]", calendar),
+    Rule("<year_turn>的?今[天日]", same_day),
+    Rule("<month_turn>的?今[天日]", same_day),
+    Rule(f"{TURN.replace('turn', 'week:turn')}[个個]?{WEEK_WORD}的?今[天日]", same_day),
+    Rule("<n> ?<unit:long_unit>前的?今[天日]", same_day),
+    Rule("<year_turn>(?:的?(?:这|這)[个個]?(?:时候|時候)|的?此[时時]|同期)", same_season),
     Rule("(?:<noon>)?<hour>[点點时時](?:<minute>分|<half>)?", clock),
 )
 

@@ -231,13 +231,23 @@ def _day_part(left: Point, right: Point) -> Point | None:
         if whole.grain is not Grain.DAY or whole.needs is not Needs.NOTHING or piece.needs is not Needs.DAY:
             continue
         if piece.window and _width(piece.window) < _width(whole.window):
-            reading = replace(whole, resolve=partial(_within, whole=whole, window=piece.window), window=piece.window)
+            window = _inside(piece.window, whole.window)
+            reading = replace(whole, resolve=partial(_within, whole=whole, window=window), window=window)
             return Point(left.start, right.end, reading)
     return None
 
 
 def _width(window: tuple[int, int] | None) -> int:
     return window[1] - window[0] if window else phrase.DAY_SECONDS
+
+
+def _inside(piece: tuple[int, int], whole: tuple[int, int] | None) -> tuple[int, int]:
+    """Nine o'clock last night is nine in the evening, and two o'clock lies in the night after that day."""
+    first, last = whole or (0, phrase.DAY_SECONDS)
+    for later in (0, phrase.DAY_SECONDS // 2, phrase.DAY_SECONDS):
+        if first <= piece[0] + later <= last:
+            return piece[0] + later, piece[1] + later
+    return piece
 
 
 def _within(now: datetime, whole: Reading, window: tuple[int, int]) -> Span:

@@ -37,6 +37,9 @@ from commonplace.domain.timephrase.grammar import (
     next_units,
     on,
     past_few,
+    same_day,
+    same_season,
+    stretch,
     week,
     weekday,
     weekend,
@@ -49,6 +52,10 @@ from commonplace.domain.timephrase.phrase import Unit
 PHRASES = {
     "aujourd'hui": day(0),
     "hier": day(-1),
+    "la veille": day(-1),
+    "l'avant-veille": day(-2),
+    "hier et aujourd'hui": stretch(-1, 0),
+    "aujourd'hui et demain": stretch(0, 1),
     "avant-hier|avant hier": day(-2),
     "demain": day(1),
     "apres-demain|apres demain": day(2),
@@ -92,6 +99,10 @@ PHRASES |= {
     if names.split()[0] in ARTICLES
 }
 
+# "La veille" is also a watch that is kept (la veille technologique) and an eve (la veille de Noël).
+_EVE = ("(?<!faire )(?<!fait )(?<!fais )(?<!faire de )(?<!fait de )", r"(?= au soir| a [0-9]| *[?!.,;]| *$)")
+GUARDS = {"la veille": _EVE, "l'avant-veille": ("", _EVE[1])}
+
 NUMBERS = french() | {"une dizaine de": 10, "une quinzaine de": 15, "une vingtaine de": 20, "une trentaine de": 30}
 UNITS = {
     "seconde": Unit.SECOND, "minute": Unit.MINUTE, "heure": Unit.HOUR, "jour": Unit.DAY, "semaine": Unit.WEEK, "an": Unit.YEAR,
@@ -120,6 +131,7 @@ LEXICONS = {
     ),
     "year": Lexicon("(?:19|20)[0-9]{2}"),
     "year_turn": words({"derniere": -1, "passee": -1, "prochaine": 1}),
+    "last_year": words(dict.fromkeys(("l'an dernier", "l'an passe", "l'annee derniere", "l'annee passee"), -1)),
     "an_turn": words({"dernier": -1, "passe": -1, "prochain": 1}),
     "day": ONE_OR_TWO,
     "premier": words({"premier": 1}, digits="[0-9]{1,2}"),
@@ -131,6 +143,9 @@ IN_MONTH = "(?:(?<=en )|(?<=debut )|(?<=fin )|(?<=mi-)|(?<=mois de )|(?<=courant
 RULES = (
     Rule("il y a (?:environ )?<n> <unit>", ago),
     Rule("il y a (?:environ )?<n>(?: ou | a | ?[-~] ?)<m:n> <unit>", ago_about),
+    Rule("il y a <n> <unit>,? (?:aujourd'hui|jour pour jour)", same_day),
+    Rule("<year_turn:last_year>,? (?:a la meme date|le meme jour)", same_day),
+    Rule("<year_turn:last_year>,? a (?:la meme epoque|la meme periode|pareille epoque)", same_season),
     Rule("il y a (?:quelques|plusieurs) <unit>", past_few),
     Rule("(?:dans|d'ici) (?:environ )?<n> <unit>", ahead),
     Rule("<n> <unit> plus tard", ahead),
@@ -180,6 +195,7 @@ FRENCH = Language(
     rules=RULES,
     joins=JOINS,
     edges=("(?<![a-z0-9_@])", "(?![a-z0-9_@])"),
+    guards=GUARDS,
     link=r",? (?:a |au |vers |dans la |dans l'|le |la )?",
     leading=r"(?:de la|de l['’]|de|du|des|d['’]|le|la|les|l['’]|en|au|aux|à|dans|pour|pendant|lors|durant|fin|début)",
     accents=str.maketrans("àâäçéèêëîïôöùûü", "aaaceeeeiioouuu"),

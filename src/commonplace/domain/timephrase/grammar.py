@@ -150,6 +150,15 @@ month = partial(block, Unit.MONTH)
 year = partial(block, Unit.YEAR)
 
 
+def stretch(first: int, last: int) -> Reading:
+    """Several days in one word, by their distance from today."""
+    return Reading(partial(_day_to_day, first=first, last=last), Grain.RANGE)
+
+
+def _day_to_day(now: datetime, first: int, last: int) -> Span:
+    return Span(phrase.block(now, Unit.DAY, first).start, phrase.block(now, Unit.DAY, last).end)
+
+
 def away(unit: Unit, count: int) -> Reading:
     grain = Grain.DAY if unit is Unit.DAY else Grain.MOMENT if unit < Unit.DAY else Grain.MONTH
     return Reading(partial(phrase.around, unit=unit, count=count), grain)
@@ -186,7 +195,7 @@ def _seconds(first: int, last: int) -> Reading:
 def on(offset: int, piece: Reading) -> Reading:
     """A part of the day that many days from today, for words such as tonight."""
     assert piece.window is not None
-    return replace(part(0, 1), resolve=partial(_window_of_day, offset=offset, window=piece.window), needs=Needs.NOTHING)
+    return replace(piece, resolve=partial(_window_of_day, offset=offset, window=piece.window), needs=Needs.NOTHING)
 
 
 def _window_of_day(now: datetime, offset: int, window: tuple[int, int]) -> Span:
@@ -255,6 +264,26 @@ def next_units(values: Values) -> Reading:
 def turned(values: Values) -> Reading:
     """The last, present or next week, weekend, month or year."""
     return block(Unit(values["span"]), values["turn"])
+
+
+def same_day(values: Values) -> Reading:
+    """Today's date in another month or year, its weekday in another week: 작년 오늘, "two years ago today"."""
+    turns = {"week": Unit.WEEK, "month_turn": Unit.MONTH, "year_turn": Unit.YEAR}
+    unit, count = next(
+        ((unit, values[name]) for name, unit in turns.items() if name in values),
+        (Unit(values.get("unit", Unit.DAY)), -values.get("n", 0)),
+    )
+    return Reading(partial(_moved_day, unit=unit, count=count), Grain.DAY)
+
+
+def _moved_day(now: datetime, unit: Unit, count: int) -> Span:
+    chosen = phrase.moved(now.date(), unit, count)
+    return phrase.days(chosen, chosen, phrase.zone_of(now))
+
+
+def same_season(values: Values) -> Reading:
+    """About this date in another year, as wide as so many months ago."""
+    return away(Unit.MONTH, 12 * values["year_turn"])
 
 
 def weekday(values: Values) -> Reading:

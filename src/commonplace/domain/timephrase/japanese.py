@@ -17,6 +17,7 @@ from commonplace.domain.timephrase.grammar import (
     Bound,
     Join,
     Language,
+    Lexicon,
     Rule,
     ago,
     ago_about,
@@ -31,6 +32,9 @@ from commonplace.domain.timephrase.grammar import (
     next_units,
     on,
     past_few,
+    same_day,
+    same_season,
+    stretch,
     week,
     weekday,
     weekend,
@@ -43,6 +47,8 @@ from commonplace.domain.timephrase.phrase import Unit
 PHRASES = {
     "今日|本日|きょう": day(0),
     "昨日|きのう": day(-1),
+    "昨日と今日": stretch(-1, 0),
+    "今日と明日|今日明日": stretch(0, 1),
     "一昨日|おととい|おとつい": day(-2),
     "一昨々日|さきおととい": day(-3),
     "明日|あした|あす": day(1),
@@ -52,7 +58,7 @@ PHRASES = {
     "たった今|今しがた|ついさっき": JUST_NOW,
     "さっき|さきほど|先ほど|先程|少し前|ちょっと前": A_WHILE_AGO,
     "最近|近頃|近ごろ|このごろ|この頃|このところ": RECENTLY,
-    "数日前|何日か前|先日|この間": DAYS_AGO,
+    "数日前|何日か前|先日|この間|このあいだ": DAYS_AGO,
     "今朝|けさ": on(0, MORNING),
     "今夜|今晩": on(0, NIGHT),
     "今夕": on(0, EVENING),
@@ -114,7 +120,9 @@ GUARDS = {
     "半年前": ("", "(?!後)"),
     "数日前": ("", "(?!後)"),
     "先日": ("(?<!優)", "(?!付)"),
-    "この間": ("", "(?!隔|違|取)"),
+    # この間に is "meanwhile", 京都とここの間 a place.
+    "この間": ("(?<!こ)", "(?!隔|違|取|に)"),
+    "このあいだ": ("(?<![ぁ-ん])", "(?!に)"),
 }
 
 SUFFIX = "(?:ほど|くらい|ぐらい)? ?"
@@ -136,7 +144,8 @@ LEXICONS = {
     "month_turn": words({"先々月": -2, "先月": -1, "今月": 0, "来月": 1, "再来月": 2}),
     "month": han(),
     "day": han(),
-    "noon": words({"午前": 0, "朝": 0, "午後": 12, "夜": 12, "夕方": 12}),
+    # 昨夜 and 今朝 are words of their own.
+    "noon": Lexicon("(?<![昨今])(?:午前|朝|午後|夜|夕方)", {"午前": 0, "朝": 0, "午後": 12, "夜": 12, "夕方": 12}),
     "hour": han(),
     "minute": han(),
     "half": words({"半": 30}),
@@ -155,6 +164,11 @@ RULES = (
     Rule("<turn><weekday>曜日?", weekday),
     Rule("<year_turn>の?<month>月(?:の?<day>日)?", calendar),
     Rule("<month_turn>の?<day>日(?!間|目)", calendar),
+    Rule("<year_turn>の?(?:今日|本日)(?!本)", same_day),
+    Rule("<month_turn>の?(?:今日|本日)(?!本)", same_day),
+    Rule("<week>の今日(?!本)", same_day),
+    Rule("<n> ?<unit>前の(?:今日|本日)(?!本)", same_day),
+    Rule("<year_turn>の?(?:今頃|今ごろ|いまごろ|この時期|この頃|同じ時期)", same_season),
     Rule("(?:<noon> ?)?<hour>時(?!間|代|期|点)(?:<minute>分|<half>)?", clock),
 )
 

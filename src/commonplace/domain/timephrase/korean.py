@@ -33,6 +33,9 @@ from commonplace.domain.timephrase.grammar import (
     next_units,
     on,
     past_few,
+    same_day,
+    same_season,
+    stretch,
     turned,
     week,
     weekday,
@@ -48,6 +51,8 @@ PHRASES = {
     "어제|어저께": day(-1),
     "그저께|그제|엊그저께": day(-2),
     "그끄저께|그끄제": day(-3),
+    "어제 오늘|어제와 오늘|어제랑 오늘": stretch(-1, 0),
+    "오늘 내일": stretch(0, 1),
     "내일|명일": day(1),
     "모레|내일모레|낼모레": day(2),
     "글피": day(3),
@@ -57,7 +62,7 @@ PHRASES = {
     "최근|요즘|요새|근래|얼마 전|최근 들어": RECENTLY,
     "며칠 전|몇일 전|수일 전|엊그제": DAYS_AGO,
     "어젯밤|간밤|지난밤": on(-1, NIGHT),
-    "오늘밤": on(0, NIGHT),
+    "엊저녁": on(-1, EVENING),
     "지난주|저번주": week(-1),
     "이번주|금주": week(0),
     "다음주|담주": week(1),
@@ -88,16 +93,20 @@ PHRASES = {
     "새벽": DAWN,
 }
 
-# Longer words that begin with a phrase: 오늘날, 최근접, 내일채움공제; and what a noun of time may not run into.
+# Longer words that begin with a phrase: 오늘날, 오늘의집, 최근접, 내일채움공제; and what a noun of time may not run into.
 GUARDS = {
-    "오늘": ("", "(?!날)"),
+    "오늘": ("", "(?!날|의집|의유머)"),
     "최근": ("", "(?!접)"),
     "내일": ("", "(?!채움|배움)"),
     "지금": ("", "(?!껏|고|액|률|리)"),
     "이달": ("", "(?!리)"),
     "그제": ("", "(?!야|서)"),
     "아까": ("", "(?!워|운|움|시|웠)"),
-    "금주": ("", "(?!령)"),
+    # 금주 is also keeping off drink.
+    "금주": (
+        "(?<!금연 )(?<!금연과 )(?<!금연·)(?<!금연/)",
+        "(?!령|[하했를]| (?:섭취|결심|다짐|캠페인|구역|클리닉|성공|실패|치료))",
+    ),
 } | {
     phrase: ("", END)
     for phrase in "|".join(PHRASES).split("|")
@@ -124,6 +133,7 @@ LEXICONS = {
         {"초": Unit.SECOND, "분": Unit.MINUTE, "시간": Unit.HOUR, "일": Unit.DAY, "주": Unit.WEEK, "주일": Unit.WEEK,
          "주간": Unit.WEEK, "개월": Unit.MONTH, "달": Unit.MONTH, "년": Unit.YEAR, "해": Unit.YEAR}
     ),
+    "long_unit": words({"주": Unit.WEEK, "주일": Unit.WEEK, "개월": Unit.MONTH, "달": Unit.MONTH, "년": Unit.YEAR, "해": Unit.YEAR}),
     "turn": words({"지지난": -2, "저저번": -2, "지난": -1, "저번": -1, "이번": 0, "다음": 1, "다다음": 2, "오는": 1}),
     "span": words({"주": Unit.WEEK, "달": Unit.MONTH, "해": Unit.YEAR, "주말": Unit.WEEKEND}),
     "weekday": words({name: number for number, name in enumerate("월화수목금토일")}),
@@ -138,6 +148,7 @@ LEXICONS = {
     "half": words({"반": 30}),
 }  # fmt: skip
 
+TODAY = "오늘" + GUARDS["오늘"][1]
 ABOUT = "(?: ?(?:쯤|정도|가량|남짓))?"
 RULES = (
     Rule(f"<n> ?<unit>{ABOUT} ?전{END}", ago),
@@ -158,6 +169,11 @@ RULES = (
     Rule(f"<turn> ?<month>월{END}", calendar),
     Rule(f"<year_turn> ?<month>월(?: ?<day>일)?{END}", calendar),
     Rule(f"<month_turn> ?<day>일{END}", calendar),
+    Rule(f"<year_turn>의? ?{TODAY}", same_day),
+    Rule(f"<month_turn>의? ?{TODAY}", same_day),
+    Rule(f"<week:turn> ?주 ?{TODAY}", same_day),
+    Rule(f"<n> ?<unit:long_unit> ?전 ?{TODAY}", same_day),
+    Rule(f"<year_turn> ?(?:이맘때|요맘때|이때){END}", same_season),
     Rule(f"(?:<noon> ?)?<hour> ?시(?: ?<minute>분| ?<half>)?{END}", clock),
 )
 
@@ -176,7 +192,8 @@ KOREAN = Language(
     lexicons=LEXICONS,
     rules=RULES,
     joins=JOINS,
-    edges=("(?<![가-힣])", ""),
+    # A part of a day may be written together with the day: 어제저녁.
+    edges=("(?:(?<![가-힣])|(?<=오늘)|(?<=어제)|(?<=그제)|(?<=저께)|(?<=내일))", ""),
     guards=GUARDS,
     link="(?:의|에)? ?",
     gap=" ?",
