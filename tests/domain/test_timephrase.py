@@ -82,6 +82,11 @@ FALSE_FRIENDS = """
 I know nothing|snowfall|the hierarchy|you may go|this may be|march on|second opinion|a sec|Sundays|mondaymorning
 sun cream|sat down|24 hours in a day|1.5 hours ago|the last word|2 to 5|v2024.01.01|call 010-2024-0101|room 2024|1/2 cup
 at 3pm|mais oui|mon ami|mars est une planète|des lundis|hierarchie|un an
+2/3 of users|rated 4/5 stars|score 9/10|10/10 would recommend|12/20 en maths|24/7|support 24/7
+from 1/3 to 1/2|1/16 scale|on 24/7|before 9/11|conv-26/10
+Python 3.11|3.11 release|Postgres 11.17 upgrade|version 24.3.5|24.3.5 버전|24.3.5|pages 11-17
+6.25 전쟁|3/4 분기 실적|1/3에 해당|10/20/30 rule|50/30/20
+2/30|a/11/17|11/17/b|16/9 aspect ratio|until 9/10 of the tank|le 1/3 des utilisateurs
 la veille technologique|la veille de Noël|mise en veille
 오늘날의 기술|최근접 이웃|6일 전쟁|3년 전략|5년 전망|이번 주제|다음 주소|이번 주문|아까운 시간|내일채움공제|3일간|월드컵
 오늘의집에서 산 소파|금주 섭취|금주를 결심|금연과 금주
@@ -89,7 +94,7 @@ la veille technologique|la veille de Noël|mise en veille
 今日头条|三年前端经验|看一下周报|马上周末|以后天天|每周一次|第3天后|基本周期|文明天下|五月天
 先天后天|先天和后天|后天的努力|后天环境的影响|上周游|在网上周游世界
 2월 30일|13월 1일|2024-02-30|2024-13-01|0000-01-01|February 30|30 février|2月30日|2023년 2월 29일
--3 days ago|(-3 days ago)|−3일 전|-3日前|il y a -3 jours|이 일 전에 한 이야기|백일 전시회|二三十天前
+-3 days ago|(-3 days ago)|−3일 전|-3日前|il y a -3 jours|이 일 전에 한 이야기|백일 전시회|二三十天前|十几天前
 999999 years ago|999999년 전|999999日前|in 999999 years|||,,,
 """
 
@@ -128,6 +133,27 @@ def test_the_order_of_day_and_month_is_the_language_s() -> None:
     assert written(detect("01/02/2024", WEDNESDAY, "en")) == "2024-01-02"
     assert written(detect("01/02/2024", WEDNESDAY, "fr")) == "2024-02-01"
     assert written(detect("réunion du 01/02/2024", WEDNESDAY)) == "2024-02-01"
+
+
+@pytest.mark.parametrize(
+    ("query", "day"),
+    [
+        ("what did we say on 11/17?", "2023-11-17"),
+        ("meeting notes 11/17", "2023-11-17"),
+        ("11/17 (Fri) standup", "2023-11-17"),
+        ("notes from 3/5/24", "2024-03-05"),
+        ("réunion du 17/11", "2023-11-17"),
+        ("réunion du 5/3/24", "2024-03-05"),
+        ("3/15 회의 내용", "2024-03-15"),
+        ("1/15에 만난 사람", "2024-01-15"),
+        ("11.17 회의록", "2023-11-17"),
+        ("24.3.5 회의|24/3/5 회의|'24.3.5 회의|24. 3. 5. 회의|회의록 24.03.05|지난번 24.3.5 회의", "2024-03-05"),
+        ("3/15の会議|3/15に決めたこと|3/15的会议", "2024-03-15"),
+        ("24/3/5の会議", "2024-03-05"),
+    ],
+)
+def test_a_date_without_a_year_or_half_of_it_is_read_where_words_say_it_is_one(query: str, day: str) -> None:
+    assert {written(detect(each, WEDNESDAY)) for each in query.split("|")} == {day}
 
 
 def test_an_unknown_language_is_refused_with_the_known_ones() -> None:

@@ -1,5 +1,6 @@
 """Chinese, simplified and traditional: 昨天, 上周, 三天前, 上周一, 去年3月, 从昨天到今天."""
 
+from commonplace.domain.timephrase import short_dates
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTERNOON,
@@ -79,6 +80,8 @@ PHRASES = {
     "晚上|夜里|夜裡|夜晚|晚间": NIGHT,
 }
 
+# 十几天前 is more than ten.
+NO_TENS = "(?<![十百千])"
 # 后天 is also what one is not born with (先天), such as 后天的努力.
 NURTURE = "努力|培养|培養|形成|条件|條件|免疫|环境|環境|因素|教育|养成|養成|获得|獲得|习得|習得|失调|失調|缺陷|影响|影響|发展|發展"
 NOT_LATER = "(?<![以之然最今])(?<!先天)(?<!先天[和与與或跟、及])(?<!先天还是)(?<!先天還是)"
@@ -91,6 +94,8 @@ GUARDS = {
     "前日": ("(?<![以之目])", ""),
     "后天": (NOT_LATER, f"(?!性|的?(?:{NURTURE}))"),
     "後天": (NOT_LATER, f"(?!性|的?(?:{NURTURE}))"),
+    "几天前": (NO_TENS, ""),
+    "幾天前": (NO_TENS, ""),
     "最近": ("(?<![离離距])", "(?!邻|鄰|傍|距离|距離|的(?:医院|醫院|地铁|车站|路))"),
     "近日": ("", "(?!点|點)"),
     "去年": ("(?<![过過回出])", ""),
@@ -101,7 +106,7 @@ GUARDS = {
     "半年前": ("", "(?![后後])"),
 }
 
-LEXICONS = {
+LEXICONS = short_dates.LEXICONS | {
     "n": han(),
     "pair": HAN_PAIRS,
     "unit": words(
@@ -143,8 +148,8 @@ RULES = (
     Rule(f"<n:pair> ?<unit>{BACK}", ago_about),
     Rule(f"<n>(?:[、~-]|到|至)<m:n> ?<unit>{BACK}", ago_about),
     Rule(f"<n> ?<unit>(?:左右|多)?{ON}", ahead),
-    Rule(f"(?:好?[几幾]|数|數)<unit>{BACK}", past_few),
-    Rule(f"(?:好?[几幾]|数|數)<unit>{ON}", next_few),
+    Rule(f"{NO_TENS}(?:好?[几幾]|数|數)<unit>{BACK}", past_few),
+    Rule(f"{NO_TENS}(?:好?[几幾]|数|數)<unit>{ON}", next_few),
     Rule("(?:过去|過去|最近|近|这|這)的? ?<n> ?<unit>(?!前|后|後|之|以)", last_units),
     Rule("(?:未来|未來|接下来|接下來)的? ?<n> ?<unit>(?!前|后|後|之|以)", next_units),
     Rule(f"{TURN}[个個]?<span>(?![一二三四五六日报報刊期边邊围圍身球亮]|{ROAMING})", turned),
@@ -174,7 +179,7 @@ CHINESE = Language(
     script="[一-龠]",
     phrases=PHRASES,
     lexicons=LEXICONS,
-    rules=RULES,
+    rules=RULES + short_dates.CHINESE,
     joins=JOINS,
     guards=GUARDS,
     link="[的在]? ?",

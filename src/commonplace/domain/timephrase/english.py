@@ -1,6 +1,5 @@
 """English: yesterday, last week, 3 days ago, last Monday, March 5th 2024, between Monday and Friday."""
 
-from commonplace.domain.timephrase.dates import ONE_OR_TWO
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTERNOON,
@@ -12,7 +11,6 @@ from commonplace.domain.timephrase.grammar import (
     NIGHT,
     NOON,
     NOW,
-    NUMBER,
     RECENTLY,
     Bound,
     Join,
@@ -46,6 +44,7 @@ from commonplace.domain.timephrase.grammar import (
 )
 from commonplace.domain.timephrase.numbers import english
 from commonplace.domain.timephrase.phrase import Unit
+from commonplace.domain.timephrase.short_dates import ONE_OR_TWO
 
 PHRASES = {
     "today|earlier today|later today": day(0),
@@ -79,9 +78,11 @@ PHRASES = {
     "night": NIGHT,
 }
 
-NUMBERS = english() | {
-    "a": 1, "an": 1, "couple": 2, "couple of": 2, "a couple": 2, "a couple of": 2, "half a dozen": 6, "a dozen": 12,
+COUNTS = {
+    "hundred": 100, "a hundred": 100, "one hundred": 100, "couple": 2, "couple of": 2, "a couple": 2, "a couple of": 2,
+    "half a dozen": 6, "a dozen": 12,
 }  # fmt: skip
+ONE = {"a": 1, "an": 1}
 UNITS = {
     "second": Unit.SECOND, "sec": Unit.SECOND, "minute": Unit.MINUTE, "min": Unit.MINUTE, "hour": Unit.HOUR, "hr": Unit.HOUR,
     "day": Unit.DAY, "week": Unit.WEEK, "month": Unit.MONTH, "year": Unit.YEAR, "yr": Unit.YEAR, "weekend": Unit.WEEKEND,
@@ -96,13 +97,13 @@ SHORT_MONTHS = {name[:3]: number for name, number in MONTH.items()} | {"sept": 9
 FULL_DAY = {name: number for number, name in enumerate(WEEKDAYS)}
 
 LEXICONS = {
-    "n": words(NUMBERS, digits=NUMBER),
+    "n": english(COUNTS | ONE),
     "unit": words({f"{name}{s}": unit for name, unit in UNITS.items() if unit is not Unit.WEEKEND for s in ("", "s")}),
-    "one": words({"a": 1, "an": 1}),
+    "one": words(ONE),
     "long_unit": words({f"{name}{s}": UNITS[name] for name in ("week", "month", "year") for s in ("", "s")}),
     "fortnight": words({"fortnight": Unit.WEEK, "fortnights": Unit.WEEK}),
     # "In a day" is a rate as often as a time.
-    "count": words({name: number for name, number in NUMBERS.items() if name not in ("a", "an")}, digits=NUMBER),
+    "count": english(COUNTS),
     "short_unit": words({"minute": Unit.MINUTE, "hour": Unit.HOUR}),
     "turn": words({"last": -1, "previous": -1, "this": 0, "current": 0, "next": 1, "coming": 1}),
     "before_or_after": words({"last": -1, "next": 1}),

@@ -3,7 +3,6 @@
 Accents are optional, as people type: everything here is written without, and compared without.
 """
 
-from commonplace.domain.timephrase.dates import ONE_OR_TWO
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTERNOON,
@@ -15,7 +14,6 @@ from commonplace.domain.timephrase.grammar import (
     NIGHT,
     NOON,
     NOW,
-    NUMBER,
     RECENTLY,
     Bound,
     Join,
@@ -48,6 +46,7 @@ from commonplace.domain.timephrase.grammar import (
 )
 from commonplace.domain.timephrase.numbers import french
 from commonplace.domain.timephrase.phrase import Unit
+from commonplace.domain.timephrase.short_dates import ONE_OR_TWO
 
 PHRASES = {
     "aujourd'hui": day(0),
@@ -103,7 +102,7 @@ PHRASES |= {
 _EVE = ("(?<!faire )(?<!fait )(?<!fais )(?<!faire de )(?<!fait de )", r"(?= au soir| a [0-9]| *[?!.,;]| *$)")
 GUARDS = {"la veille": _EVE, "l'avant-veille": ("", _EVE[1])}
 
-NUMBERS = french() | {"une dizaine de": 10, "une quinzaine de": 15, "une vingtaine de": 20, "une trentaine de": 30}
+COUNTS = {"une dizaine de": 10, "une quinzaine de": 15, "une vingtaine de": 20, "une trentaine de": 30}
 UNITS = {
     "seconde": Unit.SECOND, "minute": Unit.MINUTE, "heure": Unit.HOUR, "jour": Unit.DAY, "semaine": Unit.WEEK, "an": Unit.YEAR,
     "annee": Unit.YEAR,
@@ -117,7 +116,7 @@ MONTHS = (
 )  # fmt: skip
 MONTH = {name: number for number, name in enumerate(MONTHS, start=1)}
 LEXICONS = {
-    "n": words(NUMBERS, digits=NUMBER),
+    "n": french(COUNTS),
     "unit": words({f"{name}{s}": unit for name, unit in UNITS.items() for s in ("", "s")} | {"mois": Unit.MONTH}),
     "weekday": words(WEEKDAYS),
     "turn_after": words({"dernier": -1, "passe": -1, "prochain": 1}),
@@ -163,7 +162,7 @@ RULES = (
     Rule("<month:short_month>\\.? (?:de )?<year>", calendar),
     Rule("<month> (?:de )?l'annee <year_turn>", calendar),
     Rule("<month> (?:de )?l'an <year_turn:an_turn>", calendar),
-    Rule("<day:premier>(?:er)? <month:short_month>\\.?(?: <year>)?", calendar),
+    Rule("<day:premier>(?:er)? <month:short_month>\\.?(?: <year>| dernier)?", calendar),
     Rule("(?:(?<=en )|(?<=annee ))<year>", calendar),
     Rule("<year>", needing(Needs.JOIN, calendar)),
     Rule("<day>(?:er)?(?= (?:a|au|et|jusqu'au) )", needing(Needs.DATE, calendar)),

@@ -1,5 +1,6 @@
 """Japanese: 昨日, 先週, 3日前, 先週の月曜日, 去年の3月, 昨日から今日まで."""
 
+from commonplace.domain.timephrase import short_dates
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTER_NOON,
@@ -128,7 +129,7 @@ GUARDS = {
 SUFFIX = "(?:ほど|くらい|ぐらい)? ?"
 BACK = f"{SUFFIX}(?:以上)?前(?![後提半向回期端面例進])"
 ON = f"{SUFFIX}(?:後|あと)(?![半期続輩者継])"
-LEXICONS = {
+LEXICONS = short_dates.LEXICONS | {
     "n": han(),
     "pair": HAN_PAIRS,
     "unit": words(
@@ -185,7 +186,7 @@ JAPANESE = Language(
     script="[ぁ-んァ-ヶ一-龠]",
     phrases=PHRASES,
     lexicons=LEXICONS,
-    rules=RULES,
+    rules=RULES + short_dates.JAPANESE,
     joins=JOINS,
     guards=GUARDS,
     link="の? ?",

@@ -1,7 +1,8 @@
 """Korean: 어제, 지난주, 3일 전, 작년 3월, 어제부터 오늘까지."""
 
+from commonplace.domain.timephrase import short_dates
 from commonplace.domain.timephrase.dates import KOREAN_END as END
-from commonplace.domain.timephrase.dates import ONE_OR_TWO, YEAR
+from commonplace.domain.timephrase.dates import YEAR
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTER_NOON,
@@ -43,8 +44,9 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
-from commonplace.domain.timephrase.numbers import KOREAN_NATIVE, korean
+from commonplace.domain.timephrase.numbers import korean, korean_days
 from commonplace.domain.timephrase.phrase import Unit
+from commonplace.domain.timephrase.short_dates import ONE_OR_TWO
 
 PHRASES = {
     "오늘|금일": day(0),
@@ -113,17 +115,13 @@ GUARDS = {
     if phrase[-1] in "전후뒤" or phrase in ("아침", "오전", "점심", "낮", "오후", "저녁", "밤", "새벽", "모레")
 }
 
-# Days counted in one word; 열하루 and 스무하루 are eleven and twenty-one of them, 쉰 날 fifty.
-DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9}
-MORE_DAYS = {f"{ten}{word}": tens + value for ten, tens in (("열", 10), ("스무", 20)) for word, value in DAYS.items()}
-MORE_DAYS |= {f"{count}{gap}날": value for count, value in KOREAN_NATIVE.items() for gap in ("", " ") if value >= 10}
 HOURS = {
     "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10, "열한": 11, "열두": 12,
 }  # fmt: skip
-LEXICONS = {
+LEXICONS = short_dates.LEXICONS | {
     "n": korean(),
     # The n of a rule without a unit.
-    "days": words(DAYS | MORE_DAYS | {"열흘": 10, "보름": 15}),
+    "days": korean_days(),
     # "Two or three" in one word, and of days.
     "pair": words(
         {"한두": 1, "두세": 2, "두어": 2, "서너": 3, "네댓": 4, "너댓": 4, "대여섯": 5, "예닐곱": 6, "이삼": 2, "삼사": 3, "사오": 4, "오륙": 5}
@@ -140,8 +138,6 @@ LEXICONS = {
     "year_turn": words({"재작년": -2, "작년": -1, "지난해": -1, "올해": 0, "금년": 0, "내년": 1}),
     "month_turn": words({"지난달": -1, "저번달": -1, "지난 달": -1, "이번달": 0, "이번 달": 0, "이달": 0, "다음달": 1, "다음 달": 1}),
     "year": YEAR,
-    "month": ONE_OR_TWO,
-    "day": ONE_OR_TWO,
     "noon": words({"오전": 0, "아침": 0, "새벽": 0, "오후": 12, "저녁": 12, "밤": 12, "낮": 12}),
     "hour": words(HOURS, digits="[0-9]{1,2}"),
     "minute": ONE_OR_TWO,
@@ -190,7 +186,7 @@ KOREAN = Language(
     script="[가-힣]",
     phrases=PHRASES,
     lexicons=LEXICONS,
-    rules=RULES,
+    rules=RULES + short_dates.KOREAN,
     joins=JOINS,
     # A part of a day may be written together with the day: 어제저녁.
     edges=("(?:(?<![가-힣])|(?<=오늘)|(?<=어제)|(?<=그제)|(?<=저께)|(?<=내일))", ""),

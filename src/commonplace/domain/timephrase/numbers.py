@@ -1,5 +1,10 @@
-"""Whole numbers in words, as far as anybody counts back in words: to 999, in English and French to 100."""
+"""Whole numbers in words, as far as anybody counts back in words: to 999, in English and French to 100.
 
+The patterns let parts of numbers follow each other, which is quicker than all numbers one by one; what is none has no
+value.
+"""
+
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
 from commonplace.domain.timephrase.grammar import DIGITS_CJK, NUMBER, Lexicon, words
@@ -12,6 +17,10 @@ HAN_PAIRS = Lexicon(
     {f"{one}{other}": value for value, (one, other) in enumerate(pairwise(DIGITS_CJK), start=1)}
     | {"一两": 1, "一兩": 1, "两三": 2, "兩三": 2},
 )
+
+
+def _any_of(names: Iterable[str]) -> str:
+    return f"(?:{words(dict.fromkeys(names, 0)).pattern})"
 
 
 def han() -> Lexicon:
@@ -34,19 +43,30 @@ _KOREAN_ONES = {"하나": 1, "한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5
 _KOREAN_TENS = {
     "열": 10, "스물": 20, "서른": 30, "마흔": 40, "쉰": 50, "예순": 60, "일흔": 70, "여든": 80, "아흔": 90,
 }  # fmt: skip
-KOREAN_NATIVE = (
+_KOREAN_NATIVE = (
     _KOREAN_ONES
     | _KOREAN_TENS
     | {"석": 3, "넉": 4, "스무": 20}
     | {f"{ten}{one}": tens + unit for ten, tens in _KOREAN_TENS.items() for one, unit in _KOREAN_ONES.items()}
 )
+_FROM_TEN = f"(?:{_any_of(_KOREAN_TENS)}{_any_of(_KOREAN_ONES)}?|스무)"
+_KOREAN_DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9}
 _SINO_ONES = {"": 0} | {digit: value for value, digit in enumerate("일이삼사오육칠팔구", start=1)}
 
 
 def korean() -> Lexicon:
     """Both ways Korean counts, 스물다섯 and 이십오. 이 일 is "this matter" where it stands apart."""
-    spelled = words(KOREAN_NATIVE).pattern
-    return Lexicon(f"{spelled}|(?!이 일)[일이삼사오육칠팔구십백천]{{1,5}}|{NUMBER}", KOREAN_NATIVE | _sino())
+    spelled = f"{_FROM_TEN}|{_any_of(_KOREAN_ONES)}|[석넉]"
+    return Lexicon(f"{spelled}|(?!이 일)[일이삼사오육칠팔구십백천]{{1,5}}|{NUMBER}", _KOREAN_NATIVE | _sino())
+
+
+def korean_days() -> Lexicon:
+    """Days counted in one word: 하루, 열하루 and 스무하루 are one, eleven and twenty-one of them, 쉰 날 fifty."""
+    tens = {"": 0, "열": 10, "스무": 20}
+    values = {f"{ten}{word}": more + value for ten, more in tens.items() for word, value in _KOREAN_DAYS.items()}
+    values |= {f"{count}{gap}날": value for count, value in _KOREAN_NATIVE.items() for gap in ("", " ")}
+    pattern = f"열흘|보름|(?:열|스무)?{_any_of(_KOREAN_DAYS)}|{_FROM_TEN} ?날"
+    return Lexicon(pattern, values | {"열흘": 10, "보름": 15})
 
 
 def _sino() -> dict[str, int]:
@@ -66,12 +86,14 @@ _ENGLISH_TEENS = (
 _ENGLISH_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 
 
-def english() -> dict[str, int]:
+def english(also: Mapping[str, int]) -> Lexicon:
     values = {word: value for value, word in enumerate((*_ENGLISH_ONES, *_ENGLISH_TEENS), start=1)}
+    low = _any_of(values)
     for tens, ten in enumerate(_ENGLISH_TENS, start=2):
         values |= {f"{ten}{mark}{one}": tens * 10 + values[one] for mark in "- " for one in _ENGLISH_ONES}
         values[ten] = tens * 10
-    return values | {"hundred": 100, "a hundred": 100, "one hundred": 100}
+    high = f"{_any_of(_ENGLISH_TENS)}(?:[- ]{_any_of(_ENGLISH_ONES)})?"
+    return Lexicon(f"{high}|{low}|{_any_of(also)}|{NUMBER}", {**values, **also})
 
 
 _FRENCH_TO_SIXTEEN = (
@@ -81,14 +103,15 @@ _FRENCH_TO_SIXTEEN = (
 _FRENCH_TENS = {"vingt": 20, "trente": 30, "quarante": 40, "cinquante": 50, "soixante": 60, "quatre-vingt": 80}
 
 
-def french() -> dict[str, int]:
+def french(also: Mapping[str, int]) -> Lexicon:
     """Seventy and ninety are sixty and eighty with the numbers from ten on."""
     low = {word: value for value, word in enumerate(_FRENCH_TO_SIXTEEN, start=1)}
-    low |= {f"dix{mark}{word}": 10 + low[word] for mark in "- " for word in ("sept", "huit", "neuf")}
-    values = low | {"une": 1, "quatre-vingts": 80, "cent": 100}
+    low |= {f"dix{mark}{word}": 10 + low[word] for mark in "- " for word in ("sept", "huit", "neuf")} | {"une": 1}
+    values = low | {"quatre-vingts": 80, "cent": 100}
     for ten, tens in _FRENCH_TENS.items():
         room = 20 if tens in (60, 80) else 10
-        values |= {f"{ten}{mark}{word}": tens + value for mark in "- " for word, value in low.items() if value < room}
-        values |= {f"{ten} et {word}": tens + value for word, value in (("un", 1), ("une", 1), ("onze", 11))}
+        links = ("-", " ", " et ")
+        values |= {f"{ten}{link}{word}": tens + value for link in links for word, value in low.items() if value < room}
         values[ten] = tens
-    return values
+    high = f"{_any_of(_FRENCH_TENS)}(?:(?:[- ]| et ){_any_of(low)})?"
+    return Lexicon(f"quatre-vingts|{high}|cent|{_any_of(low)}|{_any_of(also)}|{NUMBER}", {**values, **also})
