@@ -27,7 +27,10 @@ _RUN = re.compile(
 )
 _KANA_OR_HAN = re.compile("(?P<kana>[\u3041-\u30ff\u31f0-\u31ff]+)|[^\u3041-\u30ff\u31f0-\u31ff]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|[。！？\n]+")
-_NUMBER_BEFORE = re.compile(r"\d\s?$")
+# A number may be written out: 세 명, 5천만 원.
+_WRITTEN_NUMBER = re.compile(r"(?<![가-힣])(?:한|두|세|네|다섯|여섯|일곱|여덟|아홉|열|스무|몇|여러|[십백천만억]+)$")
+_NUMBER_ENDS = frozenset("한두세네섯곱덟홉열무몇러십백천만억")
+_NUMBER_LENGTH = 4
 
 # 프로젝트 X, Plan B: a letter that names which one. These letters are words of their own.
 _NO_DESIGNATOR = frozenset("AIOY")
@@ -113,8 +116,13 @@ def _chinese(run: str, repeated: frozenset[str]) -> Iterator[Word]:
 
 
 def _counted(match: re.Match[str]) -> bool:
-    start = match.start()
-    return _NUMBER_BEFORE.search(match.string[max(start - 2, 0) : start]) is not None
+    """Whether a number stands right before."""
+    text, end = match.string, match.start()
+    apart = end > 0 and text[end - 1].isspace()
+    last = text[end - 1 - apart : end - apart]
+    if apart and last in _NUMBER_ENDS:
+        return _WRITTEN_NUMBER.search(text, max(end - _NUMBER_LENGTH, 0), end - 1) is not None
+    return last.isdecimal()
 
 
 def _designates(match: re.Match[str], last: Word) -> bool:
