@@ -149,7 +149,7 @@ def _sure(noun: str, particle: str) -> bool:
 def _splits(run: str) -> list[tuple[str, str]]:
     """A run as noun and particle in all ways that fit, the longest particle first."""
     places = range(max(len(run) - 5, 1), len(run))
-    return [(run[:at], run[at:]) for at in places if run[at:] in PARTICLES and _fits(run[:at], run[at:])]
+    return [(run[:at], tail) for at in places if (tail := run[at:]) in PARTICLES and _fits(run[:at], tail)]
 
 
 def _fits(noun: str, particle: str) -> bool:

@@ -38,6 +38,7 @@ _DERIVED = (
     "드리고 드린 드릴 드립니다 드려요 드려서"
 ).split()
 _ENDING_HEADS, _LONGEST_ENDING = frozenset("하해한할함합되돼된될됨됩시당스적받드"), 7
+_MAKER = re.compile("[하해한할함합했되돼된될됨됩됐시당스적받드]")
 _PAST_MAKER = re.compile("하였|되었|시켰|당했|스러웠|받았|드렸|했|됐|하겠|되겠|시키겠|하셨|되셨")
 _PAST_SYLLABLE = re.compile(f"[{''.join(map(chr, range(_FIRST + PAST, _LAST + 1, _FINALS)))}]")
 
@@ -105,6 +106,7 @@ _ENDINGS = tuple(
     "으면 주신 도록 자마자 느라 어서 아서 어야 아야 려면 거든 길래 더니 을수록 려다가 어지는 어진다 어지고 워지는 워진다 "
     "해지는 해진다 해지고 다가 히는 히고 히면 히지 히기".split()
 )
+_LAST_OF_ENDINGS = frozenset(ending[-1] for ending in _ENDINGS)
 _AFTER_DA = frozenset(["", *"고 는 면 며 가 니 네 던 지만 거나 는데 더라 고는 고도 는지 길래 거든 시피".split()])
 # After 으 that is no beginning of 으로.
 _AFTER_EU = frozenset("니면며려러나므시세십라")
@@ -115,7 +117,7 @@ _AFTER_VOWEL_STEM = frozenset("니까 지만 면서 거나".split())
 _BEFORE_GO = frozenset({NONE, NIEUN, RIEUL, MIEUM, IEUNG})
 # How verbs end that stand open, or before another that helps them: 늘어나는.
 _OPEN_ENDS = frozenset("쳐켜혀져셔겨줘둬춰꿔봐놔힌")
-_BEFORE_HELP = _OPEN_ENDS | frozenset("어아려워")
+_BEFORE_HELP = re.compile("[쳐켜혀져셔겨줘둬춰꿔봐놔어아려워]")
 _HELPERS = frozenset("가 오 보 내 주 두 놓 넣 나 지 치 먹 타 앉 붙 버리 다니".split())
 
 
@@ -132,6 +134,8 @@ def _vowel(syllable: str) -> int:
 
 def noun_made_verb(run: str) -> str | None:
     """연기되었다 -> 연기; empty for a verb without a noun, None if it is no such verb at all."""
+    if not _MAKER.search(run, 1):
+        return None
     if maker := _PAST_MAKER.search(run, 1):
         return _made(run[: maker.start()])
     endings = _making_endings()
@@ -152,11 +156,11 @@ def _made(noun: str) -> str:
 
 def is_native(run: str) -> bool:
     """Whether it is a form of a common verb with two syllables or more, or of one that another helps."""
-    forms = _native_forms()
-    for length in range(min(len(run), _LONGEST_STEM), 1, -1):
-        tails = forms.get(run[:length])
-        if tails is not None and run[length:] in tails:
-            return True
+    if run[:2] in _native_starts():
+        forms = _native_forms()
+        for length in range(min(len(run), _LONGEST_STEM), 1, -1):
+            if run[length:] in forms.get(run[:length], ()):
+                return True
     return run in _IRREGULAR or (len(run) > 2 and _is_helped(run))
 
 
@@ -167,8 +171,7 @@ def is_verbal(run: str) -> bool:
 
 def _is_helped(run: str) -> bool:
     """늘어나는, 집어넣은: a verb in its open form and a form of one that helps it."""
-    forms = _helping_forms()
-    return any(run[place - 1] in _BEFORE_HELP and run[place:] in forms for place in range(2, len(run)))
+    return any(run[found.end() :] in _helping_forms() for found in _BEFORE_HELP.finditer(run, 1))
 
 
 def sounds_verbal(run: str) -> bool:
@@ -187,7 +190,7 @@ def _has_verbal_ending(run: str) -> bool:
     if len(run) < 2:
         return False
     last, before = run[-1], run[-2]
-    if run.endswith(_ENDINGS) or last in _OPEN_ENDS:
+    if last in _OPEN_ENDS or (last in _LAST_OF_ENDINGS and run.endswith(_ENDINGS)):
         return True
     if len(run) > 2 and (last in "히게운던" or _follows_vowel_stem(run)):
         return not run.endswith("에게")
@@ -259,6 +262,11 @@ def _native_forms() -> dict[str, frozenset[str]]:
         elif last == RIEUL:
             _add_closed(found, _with_final(verb, -RIEUL), _AFTER_LOST_RIEUL)
     return found
+
+
+@cache
+def _native_starts() -> frozenset[str]:
+    return frozenset(form[:2] for form in _native_forms() if len(form) > 1)
 
 
 @cache
