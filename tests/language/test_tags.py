@@ -56,6 +56,52 @@ def test_words_are_matched_whole() -> None:
     assert tags("The captain bookmarked a carpet") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("아프리카 여행", ["여행"]),
+        ("사랑니를 뽑았다", []),
+        ("의사소통이 중요하다", ["중요"]),
+        ("디스크 파티션을 나눴다", []),
+        ("연결이 불안정하다", []),
+        ("배우가 늦었다", []),
+        ("배우고 싶다", ["학습"]),
+        ("머리가 아프다", ["건강"]),
+        ("아파트로 이사했다", ["집"]),
+        ("사랑하는 사람", ["사랑"]),
+        ("결혼기념일", ["사랑"]),
+        ("책은 두껍다", ["책"]),
+        ("책임이 크다", []),
+    ],
+)
+def test_a_korean_word_that_only_begins_like_another_does_not_ask(text: str, expected: list[str]) -> None:
+    assert tags(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("맑은 국물이 좋다", []),
+        ("맑은 날이다", ["날씨"]),
+        ("눈이 많이 왔다", ["날씨"]),
+        ("눈이 나빠졌다", []),
+        ("보일러 고장", []),
+        ("서버가 고장 났다", ["코드", "버그"]),
+        ("화면이 깨졌다", []),
+        ("화면 구성을 바꿨다", ["디자인"]),
+        ("맑은", []),
+    ],
+)
+def test_some_korean_words_ask_only_with_the_next(text: str, expected: list[str]) -> None:
+    assert tags(text) == expected
+
+
+@pytest.mark.parametrize("topic", [name for name, entry in TOPICS.items() if "ko_but" in entry])
+def test_what_only_begins_alike_begins_like_a_word_of_its_topic(topic: str) -> None:
+    beginnings = tuple(TOPICS[topic]["ko"].split())
+    assert [word for word in TOPICS[topic]["ko_but"].split() if not word.startswith(beginnings)] == []
+
+
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(Invalid, match="language"):
         tags("text", "xx")

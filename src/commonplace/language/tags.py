@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
 
 from commonplace.domain.unicode import normalised
 from commonplace.language import korean
@@ -71,22 +72,28 @@ def _with_following(text: str) -> Iterator[tuple[re.Match[str], str]]:
 def _asked_by(run: re.Match[str], following: str, latin: str, east: str, table: _Table) -> Iterable[int]:
     match run.lastgroup:
         case "hangul":
-            return _by_beginning(run.group(), table.triggers["ko"], table.lengths["ko"])
+            return _by_beginning(run.group(), following, table)
         case "east":
             return _by_place(run.group(), table.triggers[east], table.lengths[east], table.moods)
         case _:
             return _by_word(run.group(), following, latin, table)
 
 
-def _by_beginning(
-    run: str, triggers: Mapping[str, tuple[int, ...]], lengths: Mapping[str, tuple[int, ...]]
-) -> tuple[int, ...]:
-    """Korean: the longest beginning that asks, else a whole noun of one syllable."""
-    for length in lengths.get(run[0], ()):
-        if 1 < length <= len(run) and run[:length] in triggers:
-            return triggers[run[:length]]
+def _by_beginning(run: str, following: str, table: _Table) -> tuple[int, ...]:
+    """Korean: the longest beginning that asks, alone or with the next word; else a whole noun of one syllable."""
+    triggers = table.triggers["ko"]
+    for length in table.lengths["ko"].get(run[0], ()):
+        beginning = run[:length]
+        if 1 < length <= len(run) and beginning in triggers:
+            asked = triggers[beginning]
+            return (*asked, *_together(beginning, following, table)) if beginning in table.openings["ko"] else asked
     noun = korean.stem(run)
     return triggers.get(noun, ()) if len(noun) == 1 else ()
+
+
+def _together(beginning: str, following: str, table: _Table) -> tuple[int, ...]:
+    asked = (table.triggers["ko"].get(f"{beginning}_{following[:length]}") for length in (2, 1))
+    return next((tags for tags in asked if tags), ())
 
 
 def _by_place(
@@ -136,6 +143,11 @@ def _table() -> _Table:
         for language, words in triggers.items():
             for word in dict.fromkeys(entry[language].split()):
                 words[word] = (*words.get(word, ()), tag)
+    korean_words = triggers["ko"]
+    # They ask for nothing themselves, but keep a shorter beginning from asking.
+    silent = chain(_openings(korean_words), *(entry.get("ko_but", "").split() for entry in entries))
+    for word in silent:
+        korean_words.setdefault(word, ())
     moods = frozenset(tag for tag, entry in enumerate(entries) if entry.get("mood"))
     lengths = {language: _lengths(words) for language, words in triggers.items()}
     openings = {language: _openings(words) for language, words in triggers.items()}
@@ -149,5 +161,6 @@ def _openings(words: Iterable[str]) -> frozenset[str]:
 def _lengths(words: Iterable[str]) -> dict[str, tuple[int, ...]]:
     found: dict[str, set[int]] = {}
     for word in words:
-        found.setdefault(word[0], set()).add(len(word))
+        if "_" not in word:
+            found.setdefault(word[0], set()).add(len(word))
     return {first: tuple(sorted(lengths, reverse=True)) for first, lengths in found.items()}
