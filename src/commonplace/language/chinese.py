@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain
+from itertools import chain, product
 
 from commonplace.language.stopwords import FAINT, STOPWORDS, TIMEWORDS
 from commonplace.language.words import Word
@@ -42,6 +42,14 @@ _ANCHORS = frozenset(
     """.split()
 )
 
+# A place and its institution are one name: 北京大学, 中国银行.
+_PLACES = (
+    "北京 上海 天津 重庆 广州 深圳 杭州 成都 南京 武汉 西安 苏州 台湾 台灣 香港 中国 中國 美国 美國 英国 法国 德国 韩国 日本 东京 新加坡"
+).split()
+_INSTITUTIONS = "大学 大學 学院 银行 銀行 医院 醫院 机场 機場 图书馆 火车站".split()
+# What the name of a place ends in, after two characters: 武汉|长江大桥.
+_LANDMARKS = ("大桥", "大橋", "大厦", "公园", "广场", "机场", "车站", "博物馆", "体育馆")
+
 # Verbs and adjectives of one character before a noun: 喝乌龙茶, 新产品.
 _LEADING = frozenset("喝吃买卖写读听玩住新旧叫找带送爱買賣寫讀聽舊帶愛")
 _COMMON, _GUESS = 0.3, 0.9
@@ -76,6 +84,9 @@ def _pieces(run: str) -> Iterator[tuple[str, bool]]:
         if not length and run[position] not in _GRAMMAR:
             position += 1
             continue
+        if position - start == 2 and run.startswith("大学", position):
+            # A name, like 清华大学: two characters that are nothing else.
+            position, length = start, 4
         if position > start:
             yield run[start:position], False
         if length:
@@ -94,6 +105,9 @@ def _cut(piece: str, repeated: frozenset[str]) -> Iterator[str]:
     if len(piece) < 4 or (len(piece) == 4 and not {piece[:2], piece[2:]} & repeated):
         yield piece
         return
+    if piece.endswith(_LANDMARKS):
+        yield from _before_landmark(piece, repeated)
+        return
     position = 0
     while position < len(piece):
         rest = len(piece) - position
@@ -104,9 +118,20 @@ def _cut(piece: str, repeated: frozenset[str]) -> Iterator[str]:
         position += length
 
 
+def _before_landmark(piece: str, repeated: frozenset[str]) -> Iterator[str]:
+    """Up to five characters are the landmark's name; of more it is the last two before what it is."""
+    length = 2 + len(next(landmark for landmark in _LANDMARKS if piece.endswith(landmark)))
+    if len(piece) <= max(length, 5):
+        yield piece
+        return
+    yield from _cut(piece[:-length], repeated)
+    yield piece[-length:]
+
+
 @cache
 def _vocabulary() -> frozenset[str]:
-    return _ANCHORS | STOPWORDS["zh"] | TIMEWORDS["zh"] | FAINT["zh"]
+    named = frozenset(map("".join, product(_PLACES, _INSTITUTIONS)))
+    return _ANCHORS | named | STOPWORDS["zh"] | TIMEWORDS["zh"] | FAINT["zh"]
 
 
 @cache
