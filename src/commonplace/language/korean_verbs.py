@@ -34,7 +34,7 @@ _MAKING_VERBS = (
     ("스럽", "스러워", "스러운", "스러울", "스러움", "스럽습"),
 )
 _DERIVED = (
-    "적인 적으로 적이다 적이고 적이며 적이라서 받다 받고 받는 받은 받을 받아서 받아 받지 받기 하기위해 되어 되어서 되어야 되어도 "
+    "적인 적으로 적이다 적이고 적이며 받다 받고 받는 받은 받을 받아서 받아 받지 받기 하기위해 되어 되어서 되어야 되어도 "
     "드리고 드린 드릴 드립니다 드려요 드려서"
 ).split()
 _ENDING_HEADS, _LONGEST_ENDING = frozenset("하해한할함합되돼된될됨됩시당스적받드"), 7
@@ -43,7 +43,7 @@ _PAST_MAKER = re.compile("하였|되었|시켰|당했|스러웠|받았|드렸|�
 _PAST_SYLLABLE = re.compile(f"[{''.join(map(chr, range(_FIRST + PAST, _LAST + 1, _FINALS)))}]")
 
 _AFTER_SHORT_NOUNS = frozenset(
-    [head + tail for head in "함됨" for tail in _NAMED_TAILS] + "적으로 적이다 적이고 적이며 적이라서".split()
+    [head + tail for head in "함됨" for tail in _NAMED_TAILS] + "적으로 적이다 적이고 적이며".split()
 )
 
 # What 하다 joins that is no noun: 좋아하다, 싫어하다, 그러하다.
@@ -73,12 +73,15 @@ _NATIVE = (
     "붉히 들여다보 바라보 알아보 물어보 살펴보 돌아보 지켜보 돌려주 알려주 보여주 도와주 빌려주 해주 손보 선보이 돋보이 멈추 갖추 맞추 "
     "비추 감추 늦추 춤추 갖 때리 모시 계시 드시 주무시 데치 무치 거치 아끼 따지 없애 그만두 앞두 까먹 찾아보 가르 놀리 불리 삼키 "
     "어리 배고프 질기 멋지 똑같 잠그 담그 설레 갈아타 생각나 내놓 내주 빼놓 놔두 관두 드러내 나타내 꺼내 잇따르 그러 이러 어쩌 긁 "
-    "낡 썰 삶 시달리 매달리 망가지 무너지 부서지"
+    "낡 썰 삶 시달리 매달리 망가지 무너지 부서지 줄어들 따라가 꾸미 지나가 쳐다보 끌리 잘리 떠들 내보내 물들이 달래 지내 건너뛰 "
+    "떠오르 파내 가리 데우 내세우 앞서가 다루 불러내 나뉘 이루 들르 가라앉 헷갈리 일으키 가리키 돌아서 돌이키 치르 손대 부풀 눌리 "
+    "잠기 몰리 두드리 건드리 구르 들여놓 부수 달구 차리 깨뜨리 내밀 접어들 잠들 뒤흔들 빼돌리 떠넘기 휘두르 무르익 낯설 붙들 내버리 "
+    "자빠지 훔치 꿈꾸 소리치 바래 깨우치 데리 떨리 기울 덮 닿 썩 젖 맺 뱉"
 ).split()
 # Stems of one syllable that also begin nouns: 감자, 피자, 물기.
 _LIKE_NOUNS = (
     "말 밀 막 담 안 차 싸 짜 파 펴 피 곱 녹 접 걸 달 풀 날 돌 묻 짓 낫 붓 잇 긋 젓 벗 빗 쥐 뀌 튀 심 참 숨 감 넘 졸 "
-    "빌 쓸 갈 털 물 불 식"
+    "빌 쓸 갈 털 물 불 식 끼 따 벌 찌 떼 까 끌 깔 쏘 빨"
 ).split()
 _LONGEST_STEM = 4
 _CONSONANT_TAILS = (
@@ -93,8 +96,9 @@ _AFTER_OPEN = frozenset(["", *_OPEN_TAILS])
 _AFTER_OPEN_SYLLABLE = frozenset(["", *"서 요 야 야지 야한다 야하는".split()])
 _AFTER_NIEUN = frozenset(["", *"다 다고 다는 다면 다며 다는데 데 데도".split()])
 _AFTER_RIEUL = frozenset(["", *"까 까요 게 게요 수록 텐데 만한".split()])
+_AFTER_BIEUP = frozenset(_POLITE_TAILS)
 # 만들다, but 만드는, 만든다, 만듭니다.
-_AFTER_LOST_RIEUL = frozenset("는 는데 는지 니 니까 세요 시는 네요".split())
+_AFTER_LOST_RIEUL = frozenset("는 는데 는지 니 니까 세요 네요".split())
 _IRREGULAR = frozenset(
     (
         "들어 걸어 물어 실어 깨달아 지어 나아 부어 이어 그어 저어 들은 걸은 물은 지은 나은 부은 이은 몰라 매운 추운 이런 저런 그런 "
@@ -118,7 +122,7 @@ _BEFORE_GO = frozenset({NONE, NIEUN, RIEUL, MIEUM, IEUNG})
 # How verbs end that stand open, or before another that helps them: 늘어나는.
 _OPEN_ENDS = frozenset("쳐켜혀져셔겨줘둬춰꿔봐놔힌")
 _BEFORE_HELP = re.compile("[쳐켜혀져셔겨줘둬춰꿔봐놔어아려워]")
-_HELPERS = frozenset("가 오 보 내 주 두 놓 넣 나 지 치 먹 타 앉 붙 버리 다니".split())
+_HELPERS = frozenset("가 오 보 내 주 두 놓 넣 나 지 먹 타 앉 붙 버리 다니".split())
 
 
 def final(syllable: str) -> int:
@@ -256,7 +260,7 @@ def _native_forms() -> dict[str, frozenset[str]]:
         if last == NONE:
             _add_open(found, verb, plain)
             continue
-        found[verb] = plain | _AFTER_CONSONANT
+        found[verb] = _with_consonant(plain)
         if last == BIEUP:
             _add_open(found, _with_final(verb, -BIEUP) + "우", plain)
         elif last == RIEUL:
@@ -277,7 +281,7 @@ def _helping_forms() -> frozenset[str]:
         if final(verb[-1]) == NONE:
             _add_open(found, verb, _AFTER_SYLLABLE)
         else:
-            found[verb] = _AFTER_SYLLABLE | _AFTER_CONSONANT
+            found[verb] = _with_consonant(_AFTER_SYLLABLE)
     forms = (form + tail for form, tails in found.items() for tail in tails)
     return frozenset(form for form in forms if len(form) > 1 or final(form) != NONE) - {"보다"}
 
@@ -286,6 +290,11 @@ def _tails_of(verb: str) -> frozenset[str]:
     if len(verb) > 1:
         return _AFTER_STEM
     return _AFTER_NOUNLIKE if verb in _LIKE_NOUNS else _AFTER_SYLLABLE
+
+
+@cache
+def _with_consonant(tails: frozenset[str]) -> frozenset[str]:
+    return tails | _AFTER_CONSONANT
 
 
 def _add_open(found: dict[str, frozenset[str]], verb: str, tails: frozenset[str]) -> None:
@@ -299,8 +308,9 @@ def _add_closed(found: dict[str, frozenset[str]], verb: str, tails: frozenset[st
     _add(found, verb, tails)
     _add(found, _with_final(verb, NIEUN), _AFTER_NIEUN)
     _add(found, _with_final(verb, RIEUL), _AFTER_RIEUL)
-    _add(found, _with_final(verb, BIEUP), frozenset(_POLITE_TAILS))
+    _add(found, _with_final(verb, BIEUP), _AFTER_BIEUP)
 
 
 def _add(found: dict[str, frozenset[str]], form: str, tails: frozenset[str]) -> None:
-    found[form] = found.get(form, frozenset()) | tails
+    known = found.get(form)
+    found[form] = tails if known is None else known | tails
