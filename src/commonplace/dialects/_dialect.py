@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_ori
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from commonplace.dialects._schema import as_object, fields_at, plain, usual
+from commonplace.dialects._schema import as_object, fields_at, plain, spelled, usual
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import CommonplaceError, Invalid
 from commonplace.domain.event import Event
@@ -180,16 +180,17 @@ class Tool:
         return Invalid(first, reason + others)
 
     def _problem(self, problem: Mapping[str, Any]) -> tuple[str, str]:
-        name, *inside = map(str, problem["loc"] or ("arguments",))
+        path = problem["loc"] or ("arguments",)
+        name, *inside = map(str, path)
         if problem["type"] == "extra_forbidden" and inside:
             known = fields_at(self.input_schema, [name, *inside[:-1]])
             return name, f"{'.'.join(inside)[:80]!r} is not one of its fields{_hint(inside[-1], known)}"
         if problem["type"] == "extra_forbidden":
             return name[:80], self._unknown(name)
         if problem["type"] == "missing":
-            choices = self.input_schema["properties"].get(name, {}).get("enum", ())
-            return name, f"is required: one of {', '.join(choices)}" if choices else "is required"
-        return name, str(problem["msg"])
+            choices = () if inside else self.input_schema["properties"].get(name, {}).get("enum", ())
+            return spelled(path), f"is required: one of {', '.join(choices)}" if choices else "is required"
+        return spelled(path), str(problem["msg"])
 
     def _unknown(self, name: str) -> str:
         return f"is not a parameter of {self.name}{_hint(name, list(self._arguments.model_fields))}"

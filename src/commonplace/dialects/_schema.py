@@ -47,6 +47,12 @@ def _key(name: str, value: Any) -> str:
 _BOUNDS = {"ge": "minimum", "le": "maximum"}
 
 
+def spelled(path: Sequence[str | int]) -> str:
+    """A place inside an argument as a caller writes it: `filters.importance_min`, `tags[2]`."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step[:80]}" for step in path)
+    return "".join(steps).removeprefix(".")
+
+
 def fields_at(schema: Mapping[str, Any], path: Sequence[str]) -> list[str]:
     """What may stand in an object inside an argument; nothing where that is not said."""
     found = [schema]

@@ -63,20 +63,25 @@ def query(value: str, field: str = "query") -> str:
 
 
 def label(field: str, value: str) -> str:
-    """A tag, keyword or name: NFC, trimmed, not empty, short."""
-    kept = normalised("NFC", text(field, value)).strip()
-    if not kept:
-        raise Invalid(field, "must not contain an empty entry")
-    if len(kept) > MAX_LABEL_CHARS:
-        raise Invalid(field, f"has an entry of {len(kept)} characters; at most {MAX_LABEL_CHARS} are allowed")
-    return kept
+    """A category or name: NFC, trimmed, not empty, short."""
+    return _label(field, value, "must not be empty", "is {} characters long")
 
 
 def labels(field: str, values: Iterable[str], most: int) -> tuple[str, ...]:
     """Distinct labels in the order given."""
-    kept = tuple(dict.fromkeys(label(field, value) for value in values))
+    words = ("must not contain an empty entry", "has an entry of {} characters")
+    kept = tuple(dict.fromkeys(_label(field, value, *words) for value in values))
     if len(kept) > most:
         raise Invalid(field, f"has {len(kept)} entries; at most {most} are allowed")
+    return kept
+
+
+def _label(field: str, value: str, empty: str, long: str) -> str:
+    kept = normalised("NFC", text(field, value)).strip()
+    if not kept:
+        raise Invalid(field, empty)
+    if len(kept) > MAX_LABEL_CHARS:
+        raise Invalid(field, f"{long.format(len(kept))}; at most {MAX_LABEL_CHARS} are allowed")
     return kept
 
 

@@ -208,15 +208,15 @@ async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation)
         ({}, "migration_config: needs source_domain and target_domain"),
         ({"source_domain": "user"}, "migration_config: needs source_domain and target_domain"),
         ({"source_domain": "user", "target_domain": "user"}, "migration_config: source_domain and target_domain are"),
-        ({"source_domain": "team", "target_domain": "user"}, "migration_config: Input should be"),
-        ({"source_domain": "user", "target_domain": "project"}, "project_id: is required"),
+        ({"source_domain": "team", "target_domain": "user"}, "migration_config.source_domain: Input should be"),
+        ({"source_domain": "user", "target_domain": "project"}, "migration_config.project_id: is required"),
         (
             {"source_domain": "user", "target_domain": "global", "filter_criteria": {"importance_min": 5}},
-            "importance_min: must be",
+            "migration_config.filter_criteria.importance_min: must be",
         ),
         (
             {"source_domain": "user", "target_domain": "global", "filter_criteria": {"created_after": "soon"}},
-            "created_after: 'soon' is not a date-time",
+            "migration_config.filter_criteria.created_after: 'soon' is not a date-time",
         ),
     ):
         assert (await talk.invalid("admin", action="migrate_domain", migration_config=config)).startswith(said)

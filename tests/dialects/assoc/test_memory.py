@@ -247,7 +247,7 @@ async def test_a_search_has_limits(talk: AssocConversation) -> None:
         ({"threshold": -0.1}, "threshold"),
         ({"query": " "}, "query"),
         ({"query": "x" * 20_001}, "query"),
-        ({"include_domains": ["team"]}, "include_domains"),
+        ({"include_domains": ["team"]}, "include_domains[0]"),
     ):
         said = await talk.invalid("memory", **{"action": "search", "query": "x", **arguments})
         assert said.startswith(f"{field}: "), said

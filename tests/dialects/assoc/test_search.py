@@ -132,7 +132,9 @@ async def test_filters_have_limits(talk: AssocConversation) -> None:
         ({"categories": [""]}, "filters.categories: must not contain an empty entry"),
         ({"categories": [str(n) for n in range(101)]}, "filters.categories: has 101 entries"),
         ({"project_ids": [str(n) for n in range(101)]}, "filters.project_ids: has 101 ids"),
-        ({"domains": ["team"]}, "filters: Input should be"),
+        ({"project_ids": [" "]}, "filters.project_ids: must not contain an empty entry"),
+        ({"importance_min": "much"}, "filters.importance_min: Input should be a valid number"),
+        ({"domains": ["team"]}, "filters.domains[0]: Input should be"),
         ({"domains": ["user"], "project_ids": ["p"]}, "filters.project_ids: needs 'project' among filters.domains"),
     ):
         for kind, more in (("advanced", {}), ("semantic", {"query": "x"}), ("tags", {"tags": ["x"]})):

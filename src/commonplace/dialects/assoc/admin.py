@@ -20,6 +20,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup, backup_name
 from commonplace.domain.errors import Invalid
+from commonplace.domain.memory import MAX_TAGS
 from commonplace.engine.backups import KINDS, Restored
 from commonplace.engine.memories import Reference
 from commonplace.ports import Page
@@ -27,6 +28,7 @@ from commonplace.ports import Page
 MOST_MIGRATED = 1000
 MOST_NAMED = 20
 MOST_CATEGORIES = 100
+_CRITERIA = "migration_config.filter_criteria"
 
 actions = Actions("action")
 
@@ -166,7 +168,8 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
     if source == goal and goal in ("global", "user"):
         raise Invalid("migration_config", f"source_domain and target_domain are both {goal!r}")
     chosen = await _chosen(call, source, config.get("filter_criteria") or {})
-    home, _ = await scope.target(call, goal, config.get("project_id"), config.get("session_id"))
+    ids = (config.get("project_id"), config.get("session_id"))
+    home, _ = await scope.target(call, goal, *ids, within="migration_config.")
     data = {"source_domain": source, "target_domain": goal, "matched_count": chosen.total, "migrated_count": 0}
     if not force:
         return Done(data, f"{chosen.total}件が対象です。移行するには force: true を指定してください")
@@ -185,12 +188,12 @@ async def _chosen(call: Call, source: str, criteria: Any) -> Page:
     return await call.engine.memories.page(
         looking,
         MOST_MIGRATED,
-        tags=limits.tags(criteria.get("tags") or ()),
-        categories=limits.labels("categories", criteria.get("categories") or (), MOST_CATEGORIES),
-        importance_min=None if least is None else limits.importance(least, "importance_min"),
-        importance_max=None if most is None else limits.importance(most, "importance_max"),
-        since=moment("created_after", after) if after else None,
-        until=moment("created_before", before) if before else None,
+        tags=limits.labels(f"{_CRITERIA}.tags", criteria.get("tags") or (), MAX_TAGS),
+        categories=limits.labels(f"{_CRITERIA}.categories", criteria.get("categories") or (), MOST_CATEGORIES),
+        importance_min=None if least is None else limits.importance(least, f"{_CRITERIA}.importance_min"),
+        importance_max=None if most is None else limits.importance(most, f"{_CRITERIA}.importance_max"),
+        since=moment(f"{_CRITERIA}.created_after", after) if after else None,
+        until=moment(f"{_CRITERIA}.created_before", before) if before else None,
     )
 
 

@@ -28,21 +28,24 @@ async def session_of(call: Call, session_id: str | None) -> Collection:
     return current
 
 
-async def project_of(call: Call, project_id: str | None) -> CollectionId:
+async def project_of(call: Call, project_id: str | None, within: str = "") -> CollectionId:
     if not project_id:
-        raise Invalid("project_id", "is required for the domain 'project'")
+        raise Invalid(f"{within}project_id", "is required for the domain 'project'")
     standing = await call.engine.collections.get(call.actor, Kind.PROJECT, collection(project_id, "proj_"))
     return standing.collection.id
 
 
 async def target(
-    call: Call, domain: str, project_id: str | None, session_id: str | None
+    call: Call, domain: str, project_id: str | None, session_id: str | None, within: str = ""
 ) -> tuple[CollectionId | None, timedelta | None]:
-    """The collection of a domain, None for the caller's own; and how long a memory lives there."""
+    """The collection of a domain, None for the caller's own; and how long a memory lives there.
+
+    `within` is what stands before the names of the ids where they are fields of an argument.
+    """
     if domain == Kind.GLOBAL:
         return await call.engine.collections.everyones(), None
     if domain == Kind.PROJECT:
-        return await project_of(call, project_id), None
+        return await project_of(call, project_id, within), None
     if domain == Kind.SESSION:
         session = await session_of(call, session_id)
         return session.id, session_ttl(session, call.engine.clock.now())

@@ -143,6 +143,8 @@ async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] =
     projects = list(dict.fromkeys(chosen.get("project_ids") or ()))
     if len(projects) > MOST_PROJECTS:
         raise Invalid("filters.project_ids", f"has {len(projects)} ids; at most {MOST_PROJECTS} at once")
+    if not all(map(str.strip, projects)):
+        raise Invalid("filters.project_ids", "must not contain an empty entry")
     domains = chosen.get("domains")
     if projects:  # all conditions must hold, and only what is in a project can be in these
         if domains and "project" not in domains:

@@ -10,6 +10,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import collection, described
+from commonplace.domain import limits
 from commonplace.domain.collection import SESSION_LENGTH, Kind
 
 actions = Actions("action")
@@ -79,6 +80,7 @@ async def get_sessions(call: Call) -> Done:
 async def create_session(call: Call, *, session_name: str = "") -> Done:
     """It becomes the current one."""
     name = session_name.strip() or f"セッション {call.engine.clock.now().astimezone(call.actor.zone):%Y-%m-%d %H:%M}"
+    limits.label("session_name", name)
     made = await call.engine.collections.found(call.actor, Kind.SESSION, name, length=SESSION_LENGTH)
     await call.engine.collections.switch_session(call.actor, made.collection.id)
     return Done(
