@@ -4,8 +4,8 @@ import json
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import (
@@ -22,6 +22,7 @@ MAX_QUERY_CHARS = 20_000
 MAX_METADATA_BYTES = 64 * 1024
 MAX_METADATA_DEPTH = 16
 _LARGEST_WHOLE = 2**63
+End = TypeVar("End", float, datetime)
 
 
 def text(field: str, value: str) -> str:
@@ -97,6 +98,12 @@ def importance(value: float, field: str = "importance") -> float:
     if not (math.isfinite(value) and 0.0 <= value <= 1.0):
         raise Invalid(field, f"must be a number from 0.0 to 1.0, not {value}")
     return float(value) + 0.0  # a negative zero would come back from the store as another number
+
+
+def in_order(first: str, low: End | None, last: str, high: End | None) -> None:
+    """The ends of a range, by name; turned around, nothing would ever be found between them."""
+    if low is not None and high is not None and low > high:
+        raise Invalid(first, f"must not be {'later' if isinstance(low, datetime) else 'greater'} than {last}")
 
 
 def ttl(value: timedelta, field: str = "ttl") -> timedelta:

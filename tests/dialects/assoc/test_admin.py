@@ -215,6 +215,22 @@ async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation)
             "migration_config.filter_criteria.importance_min: must be",
         ),
         (
+            {
+                "source_domain": "user",
+                "target_domain": "global",
+                "filter_criteria": {"importance_min": 0.9, "importance_max": 0.1},
+            },
+            "migration_config.filter_criteria.importance_min: must not be greater than",
+        ),
+        (
+            {
+                "source_domain": "user",
+                "target_domain": "global",
+                "filter_criteria": {"created_after": "2025-01-01", "created_before": "2024-01-01"},
+            },
+            "migration_config.filter_criteria.created_after: must not be later than",
+        ),
+        (
             {"source_domain": "user", "target_domain": "global", "filter_criteria": {"created_after": "soon"}},
             "migration_config.filter_criteria.created_after: 'soon' is not a date-time",
         ),

@@ -129,6 +129,10 @@ async def test_filters_have_limits(talk: AssocConversation) -> None:
     for filters, said in (
         ({"importance_min": 2}, "filters.importance_min: must be a number from 0.0 to 1.0"),
         ({"importance_max": -1}, "filters.importance_max: must be a number from 0.0 to 1.0"),
+        (
+            {"importance_min": 0.9, "importance_max": 0.1},
+            "filters.importance_min: must not be greater than filters.importance_max",
+        ),
         ({"categories": [""]}, "filters.categories: must not contain an empty entry"),
         ({"categories": [str(n) for n in range(101)]}, "filters.categories: has 101 entries"),
         ({"project_ids": [str(n) for n in range(101)]}, "filters.project_ids: has 101 ids"),

@@ -120,7 +120,7 @@ async def test_a_time_range_bounds_a_picture(local: AssocConversation, clock: Cl
     for times, said in (
         ({"start": "soon"}, "time_range.start: 'soon' is not a date-time"),
         ({"end": "0001-01-01T00:00:00+14:00"}, "time_range.end: "),
-        ({"start": "2026-01-02", "end": "2026-01-01"}, "time_range: start must not be later than end"),
+        ({"start": "2026-01-02", "end": "2026-01-01"}, "time_range.start: must not be later than time_range.end"),
     ):
         assert (await local.invalid("visualize", type="timeline", time_range=times)).startswith(said)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
@@ -183,8 +184,10 @@ async def _chosen(call: Call, source: str, criteria: Any) -> Page:
     looking = await scope.looking(
         call, [source], [criteria["project_id"]] if criteria.get("project_id") else [], criteria.get("session_id")
     )
-    after, before = criteria.get("created_after"), criteria.get("created_before")
+    since, until = (_time(criteria, name) for name in ("created_after", "created_before"))
     least, most = criteria.get("importance_min"), criteria.get("importance_max")
+    limits.in_order(f"{_CRITERIA}.created_after", since, f"{_CRITERIA}.created_before", until)
+    limits.in_order(f"{_CRITERIA}.importance_min", least, f"{_CRITERIA}.importance_max", most)
     return await call.engine.memories.page(
         looking,
         MOST_MIGRATED,
@@ -192,9 +195,13 @@ async def _chosen(call: Call, source: str, criteria: Any) -> Page:
         categories=limits.labels(f"{_CRITERIA}.categories", criteria.get("categories") or (), MOST_CATEGORIES),
         importance_min=None if least is None else limits.importance(least, f"{_CRITERIA}.importance_min"),
         importance_max=None if most is None else limits.importance(most, f"{_CRITERIA}.importance_max"),
-        since=moment(f"{_CRITERIA}.created_after", after) if after else None,
-        until=moment(f"{_CRITERIA}.created_before", before) if before else None,
+        since=since,
+        until=until,
     )
+
+
+def _time(criteria: Any, name: str) -> datetime | None:
+    return moment(f"{_CRITERIA}.{name}", criteria[name]) if criteria.get(name) else None
 
 
 def _name(call: Call, path: str) -> str:

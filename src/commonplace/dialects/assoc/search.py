@@ -156,6 +156,7 @@ async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] =
 def _conditions(filters: Filters | None) -> dict[str, Any]:
     chosen: Any = filters or {}
     least, most = chosen.get("importance_min"), chosen.get("importance_max")
+    limits.in_order("filters.importance_min", least, "filters.importance_max", most)
     return {
         "categories": limits.labels("filters.categories", chosen.get("categories") or (), MOST_CATEGORIES),
         "importance_min": None if least is None else limits.importance(least, "filters.importance_min"),
@@ -171,8 +172,7 @@ def _question(query: str, filters: Filters, limit: int, threshold: float, **more
 def _times(start: str | None, end: str | None) -> tuple[Any, Any]:
     since = None if start is None else moment("start_time", start)
     until = None if end is None else moment("end_time", end)
-    if since and until and since > until:
-        raise Invalid("start_time", "must not be later than end_time")
+    limits.in_order("start_time", since, "end_time", until)
     return since, until
 
 

@@ -16,7 +16,6 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Reply, unused_note
 from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, described, moment, reference
 from commonplace.domain import limits
-from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Memory
 from commonplace.engine.views import View
 
@@ -80,8 +79,7 @@ def _times(time_range: TimeRange | None) -> tuple[datetime | None, datetime | No
     chosen: Any = time_range or {}
     since = moment("time_range.start", chosen["start"]) if "start" in chosen else None
     until = moment("time_range.end", chosen["end"]) if "end" in chosen else None
-    if since and until and since > until:
-        raise Invalid("time_range", "start must not be later than end")
+    limits.in_order("time_range.start", since, "time_range.end", until)
     return since, until
 
 

@@ -227,8 +227,7 @@ async def forget(
 def _times(call: Call, first: str | None, last: str | None) -> tuple[datetime | None, datetime | None]:
     since = None if first is None else moment("fromDate", first, call.actor.zone)
     until = None if last is None else moment("toDate", last, call.actor.zone, last=True)
-    if since and until and since > until:
-        raise Invalid("fromDate", "must not be later than toDate")
+    limits.in_order("fromDate", since, "toDate", until)
     return since, until
 
 
