@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from commonplace.dialects.assoc.parameters import moment
 from commonplace.domain.errors import Invalid
 from commonplace.domain.link import LinkKind
 from commonplace.domain.record import Bundle, Fault, Record, RecordedLink, RecordedPlace
@@ -101,13 +102,13 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
     content = entry.get("content")
     if not isinstance(content, str):
         raise Invalid("content", "is required and must be text")
-    created = _moment(entry.get("created_at")) or now
+    created = _moment(entry, "created_at") or now
     return Record(
         id=_text(entry, "memory_id") or _text(entry, "id"),
         content=content,
         domain=_text(entry, "domain") or "user",
         created_at=created,
-        updated_at=_moment(entry.get("updated_at")) or created,
+        updated_at=_moment(entry, "updated_at") or created,
         tags=_texts(entry, "tags"),
         keywords=_texts(entry, "keywords"),
         category=_text(entry, "category"),
@@ -115,9 +116,9 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
         metadata=_object(entry.get("metadata")),
         content_type=_text(entry, "content_type") or "text",
         uses=int(_number(entry, "access_count", 0)),
-        used_at=_moment(entry.get("last_access")),
+        used_at=_moment(entry, "last_access"),
         author=_text(entry, "author"),
-        expires_at=_moment(entry.get("expires_at")),
+        expires_at=_moment(entry, "expires_at"),
         place=_text(entry, "project_id") or _text(entry, "session_id"),
     )
 
@@ -155,11 +156,10 @@ def _time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _moment(written_time: Any) -> datetime | None:
-    if written_time in (None, ""):
-        return None
-    found = datetime.fromisoformat(str(written_time)[:_MOST_TOLD].strip().replace("Z", "+00:00"))
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+def _moment(entry: Mapping[str, Any], name: str, within: str = "") -> datetime | None:
+    written_time = entry.get(name)
+    field = f"{within}.{name}" if within else name
+    return None if written_time in (None, "") else moment(field, str(written_time)[:_MOST_TOLD])
 
 
 # json
@@ -199,7 +199,9 @@ def _json(bundle: Bundle) -> str:
 def _from_json(data: str) -> _Read:
     try:
         whole = json.loads(data.lstrip("\ufeff"))
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise Invalid("import_data", "is nested too deep: write it as `export` does") from error
+    except ValueError as error:
         raise Invalid("import_data", f"is not valid JSON: {error!s:.{_MOST_TOLD}}") from error
     if isinstance(whole, list):
         return whole, None, []
@@ -214,28 +216,32 @@ def _from_json(data: str) -> _Read:
 def _list(whole: Mapping[str, Any], name: str) -> list[Any]:
     value = whole.get(name) or []
     if not isinstance(value, list):
-        raise Invalid(name, "must be a list")
+        raise Invalid(f"import_data.{name}", "must be a list")
     return value
 
 
 def _link(entry: Any, now: datetime) -> RecordedLink:
+    within = "import_data.associations"
     try:
         strength = float(entry["strength"])
         if not 0.0 <= strength <= 1.0:
-            raise Invalid("associations", f"has the strength {strength}; it must be from 0 to 1")
+            raise Invalid(within, f"has the strength {strength}; it must be from 0 to 1")
         kind = LinkKind(entry.get("type", "manual")).value
-        times = (_moment(entry.get("created_at")) or now, _moment(entry.get("last_used")))
+        times = (_moment(entry, "created_at", within) or now, _moment(entry, "last_used", within))
         return RecordedLink(str(entry["from_memory_id"]), str(entry["to_memory_id"]), kind, strength, *times)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise Invalid("associations", f"has an entry that cannot be read: {error!s:.{_MOST_TOLD}}") from error
+        needed = "from_memory_id, to_memory_id and a strength from 0 to 1; type may be semantic, temporal or manual"
+        raise Invalid(within, f"has an entry that cannot be read: it needs {needed}") from error
 
 
 def _place(entry: Any) -> RecordedPlace:
+    within = "import_data.places"
     try:
         words = (str(entry["id"]), str(entry["kind"]), str(entry["name"]), str(entry.get("description") or ""))
-        return RecordedPlace(*words, _moment(entry.get("ends_at")), _moment(entry.get("created_at")))
+        return RecordedPlace(*words, *(_moment(entry, name, within) for name in ("ends_at", "created_at")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise Invalid("places", f"has an entry that cannot be read: {error!s:.{_MOST_TOLD}}") from error
+        needed = "an id, a kind (project or session) and a name"
+        raise Invalid(within, f"has an entry that cannot be read: it needs {needed}") from error
 
 
 # csv
@@ -270,13 +276,15 @@ def _from_csv(data: str) -> _Read:
         raise Invalid("import_data", f"is not valid CSV: {error!s:.{_MOST_TOLD}}") from error
 
 
-_PARSED: Mapping[str, Callable[[str], Any]] = {
-    "tags": json.loads,
-    "keywords": json.loads,
-    "metadata": json.loads,
-    "importance": float,
-    "access_count": int,
+_TEXTS = 'write a list of texts as JSON does, like ["a", "b"]'
+_PARSED: Mapping[str, tuple[Callable[[str], Any], str]] = {
+    "tags": (json.loads, _TEXTS),
+    "keywords": (json.loads, _TEXTS),
+    "metadata": (json.loads, 'write an object as JSON does, like {"a": 1}'),
+    "importance": (float, "write a number from 0 to 1"),
+    "access_count": (int, "write a whole number"),
 }
+"""How a cell is read, and what to write in it."""
 
 
 def _uncelled(row: Mapping[str | None, Any]) -> dict[str, Any]:
@@ -284,10 +292,11 @@ def _uncelled(row: Mapping[str | None, Any]) -> dict[str, Any]:
         return {_UNREADABLE: ("entry", "has more cells than there are columns")}
     cells: dict[str, Any] = {name: _unescaped(value) for name, value in row.items() if name and value not in (None, "")}
     for name in [name for name in _PARSED if name in cells]:
+        parsed, wanted = _PARSED[name]
         try:
-            cells[name] = _PARSED[name](cells[name])
-        except (ValueError, RecursionError) as error:
-            return {_UNREADABLE: (name, f"cannot be read: {error!s:.{_MOST_TOLD}}")}
+            cells[name] = parsed(cells[name])
+        except (ValueError, RecursionError):
+            return {_UNREADABLE: (name, f"{cells[name][:60]!r} cannot be read: {wanted}")}
     return cells
 
 
@@ -322,7 +331,7 @@ def _from_markdown(data: str) -> _Read:
             entry = json.loads(data[at + len(_OPEN) : end])
             length = max(int(entry.pop("length")), 0)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            reason = f"has a memory whose comment cannot be read: {error!s:.{_MOST_TOLD}}"
+            reason = "has a memory whose comment cannot be read: it must stand as `export` wrote it"
             raise Invalid("import_data", reason) from error
         start = end + len(_CLOSE) + 1
         entries.append({**entry, "content": data[start : start + length]})
