@@ -231,6 +231,10 @@ async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation)
             "migration_config.filter_criteria.created_after: must not be later than",
         ),
         (
+            {"source_domain": "user", "target_domain": "global", "filter_criteria": {"project_id": ABSENT}},
+            "migration_config.filter_criteria.project_id: is only for the source_domain 'project'",
+        ),
+        (
             {"source_domain": "user", "target_domain": "global", "filter_criteria": {"created_after": "soon"}},
             "migration_config.filter_criteria.created_after: 'soon' is not a date-time",
         ),

@@ -168,5 +168,6 @@ async def test_cleaning_up_is_for_sessions_and_needs_to_know_how_far(talk: Assoc
         assert said.startswith("target_domain: cleanup removes session memories only")
     said = await talk.invalid("memory_manage", action="cleanup", cleanup_before="昨日")
     assert said == "cleanup_before: '昨日' is not a date-time; write it like 2024-01-01T00:00:00Z"
+    assert (await talk.invalid("memory_manage", action="cleanup", session_id=" ")).startswith("cleanup_before: is req")
     code, _ = await talk.refused("memory_manage", action="cleanup", session_id=ABSENT)
     assert code == "SESSION_NOT_FOUND"

@@ -219,6 +219,23 @@ async def test_a_search_in_a_session_means_the_current_one_unless_another_is_nam
         assert [one["content"] for one in found["results"]] == [f"{word} turn {turn}"]
 
 
+@behaviour("assoc.search.session")
+async def test_a_search_in_no_session_says_what_to_do(local: AssocConversation) -> None:
+    for tool, arguments, remedy in (
+        ("memory", {"action": "search", "query": "x", "include_domains": ["session"]}, "session_id を指定"),
+        ("search", {"type": "semantic", "query": "x", "filters": {"domains": ["session"]}}, "switch_session"),
+        ("search", {"type": "tags", "tags": ["x"], "filters": {"domains": ["session"]}}, "switch_session"),
+        ("memory_manage", {"action": "stats", "target_domain": "session"}, "session_id を指定"),
+        ("visualize", {"type": "timeline", "target_domain": "session"}, "session_id を指定"),
+    ):
+        said = await local.says(tool, **arguments)
+        assert "現在のセッションがないため" in said
+        assert remedy in said
+        assert "threshold" not in said
+    await local.call("user", action="create_session")
+    assert "セッション" not in await local.says("memory", action="search", query="x", include_domains=["session"])
+
+
 @behaviour("assoc.search.filters")
 async def test_tags_and_category_filter_a_search(talk: AssocConversation) -> None:
     word = unique()

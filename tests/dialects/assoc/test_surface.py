@@ -302,6 +302,41 @@ async def test_a_known_parameter_that_an_action_does_not_use_is_named_and_change
         assert said.endswith(f"(使わなかったパラメータ: {', '.join(unused)})"), said
 
 
+@behaviour("assoc.surface.unused")
+async def test_the_id_of_a_place_that_the_domain_leaves_out_is_named_and_changes_nothing(
+    talk: AssocConversation,
+) -> None:
+    word = unique()
+    kept = await talk.store(word)
+    for tool, unused, arguments in (
+        ("memory", ["project_id", "session_id"], {"action": "store", "content": word, "domain": "user"}),
+        ("memory", ["project_id", "session_id"], {"action": "search", "query": word, "include_domains": ["user"]}),
+        ("memory_manage", ["project_id"], {"action": "change_domain", "memory_ids": [kept], "new_domain": "user"}),
+        ("memory_manage", ["project_id", "session_id"], {"action": "stats", "target_domain": "user"}),
+        ("memory_manage", ["session_id"], {"action": "export", "target_domain": "global"}),
+        ("visualize", ["project_id", "session_id"], {"type": "category_chart", "target_domain": "user"}),
+    ):
+        said = await talk.says(tool, **arguments, **dict.fromkeys(unused, "not there"))
+        assert said.endswith(f"(使わなかったパラメータ: {', '.join(unused)})"), said
+
+
+@behaviour("assoc.surface.empty_ids")
+async def test_an_empty_id_of_a_place_means_that_it_was_left_out(talk: AssocConversation) -> None:
+    word = unique()
+    await talk.store(word)
+    empty = {"project_id": "", "session_id": " "}
+    for tool, arguments in (
+        ("memory", {"action": "store", "content": word, "domain": "user"}),
+        ("memory", {"action": "search", "query": word}),
+        ("memory_manage", {"action": "stats"}),
+        ("visualize", {"type": "category_chart"}),
+    ):
+        said = await talk.says(tool, **arguments, **empty)
+        assert said.endswith("(使わなかったパラメータ: project_id, session_id)"), said
+    said = await talk.invalid("memory", action="store", content=word, domain="project", project_id="")
+    assert said == "project_id: is required for the domain 'project'"
+
+
 @behaviour("assoc.surface.null_is_left_out")
 async def test_null_means_that_a_parameter_was_left_out(talk: AssocConversation) -> None:
     for tool, table in TABLES.items():

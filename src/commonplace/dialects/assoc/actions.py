@@ -11,6 +11,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Act, Call
+from commonplace.dialects.assoc.parameters import blank
 from commonplace.domain.access import require
 from commonplace.domain.errors import Invalid, ReadOnly
 
@@ -35,6 +36,8 @@ class Done:
 
     data: Any
     message: str
+    unused: Sequence[str] = ()
+    """What it could have used, and did not this time."""
 
 
 Function = Callable[..., Awaitable[Done]]
@@ -55,6 +58,10 @@ class Action:
     @property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
         return _parameters(self.function)
+
+    @property
+    def needed(self) -> list[str]:
+        return [name for name, one in self.parameters.items() if one.default is one.empty]
 
 
 @cache
@@ -97,14 +104,14 @@ class Actions:
             raise ReadOnly(action.act.needs.value, f"{self.chooser} {name!r}")
         given = {key: value for key, value in arguments.items() if value is not None}
         self._check(action, given)
-        used = {key: value for key, value in given.items() if key in action.parameters}
+        idle = [name for name in blank(given) if name not in action.needed]  # one that is needed is not found
+        used = {key: value for key, value in given.items() if key in action.parameters and key not in idle}
         done = await action.function(call, **used)
-        unused = [key for key in given if key not in action.parameters]
+        unused = [key for key in given if key not in used or key in done.unused]
         return {"success": True, "data": done.data, "message": done.message + unused_note(unused), "error": None}
 
     def _check(self, action: Action, given: Mapping[str, Any]) -> None:
-        needed = [name for name, one in action.parameters.items() if one.default is one.empty]
-        missing = [name for name in needed if name not in given]
+        missing = [name for name in action.needed if name not in given]
         if missing:
-            others = f" (needed: {', '.join(needed)})" if len(needed) > 1 else ""
+            others = f" (needed: {', '.join(action.needed)})" if len(action.needed) > 1 else ""
             raise Invalid(missing[0], f"is required for {self.chooser} {action.name!r}{others}")

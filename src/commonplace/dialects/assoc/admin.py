@@ -181,6 +181,9 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
 
 
 async def _chosen(call: Call, source: str, criteria: Any) -> Page:
+    for domain in ("project", "session"):
+        if domain != source and criteria.get(f"{domain}_id"):
+            raise Invalid(f"{_CRITERIA}.{domain}_id", f"is only for the source_domain {domain!r}")
     looking = await scope.looking(
         call, [source], [criteria["project_id"]] if criteria.get("project_id") else [], criteria.get("session_id")
     )

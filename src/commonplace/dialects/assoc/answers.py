@@ -55,10 +55,12 @@ def found(hit: Hit) -> dict[str, Any]:
     return {**brief(hit.memory), "score": round(hit.similarity, 4)}
 
 
-def remark(recalled: Recalled, threshold: float) -> str:
+def remark(recalled: Recalled, threshold: float, sessionless: str = "") -> str:
     """What a caller should know of a search beside its results."""
     if recalled.lexical_only:
-        return f" (意味検索は使えません: {recalled.lexical_only})"
+        return f" (意味検索は使えません: {recalled.lexical_only}){sessionless}"
+    if sessionless:  # rather than the threshold, that may be why nothing was found
+        return sessionless
     if not recalled.hits and threshold > 0:
         return f" (類似度{threshold}以上の記憶はありません。thresholdを下げると見つかることがあります)"
     return ""

@@ -13,7 +13,6 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, described, moment, reference
-from commonplace.domain.access import Actor
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.memory import Memory
 
@@ -52,34 +51,26 @@ async def memory_manage(
     return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
 
 
-async def _looking(call: Call, domain: str | None, project_id: str | None, session_id: str | None) -> Actor:
-    """Everything the caller may see, or what is named."""
-    if not (domain or project_id or session_id):
-        return call.actor
-    named = domain or ("project" if project_id else "session")
-    return await scope.looking(call, [named], [project_id] if project_id else [], session_id)
-
-
 @actions.reads
 async def stats(
     call: Call, *, target_domain: str | None = None, project_id: str | None = None, session_id: str | None = None
 ) -> Done:
-    return Done(
-        await figures(call, await _looking(call, target_domain, project_id, session_id)), "統計情報を取得しました"
-    )
+    aim = await scope.aimed(call, target_domain, project_id, session_id)
+    return Done(await figures(call, aim.actor), f"統計情報を取得しました{aim.remark}", aim.unused)
 
 
 @actions.reads
 async def list_categories(
     call: Call, *, target_domain: str | None = None, project_id: str | None = None, session_id: str | None = None
 ) -> Done:
-    survey = await call.engine.collections.survey(await _looking(call, target_domain, project_id, session_id), 0)
+    aim = await scope.aimed(call, target_domain, project_id, session_id)
+    survey = await call.engine.collections.survey(aim.actor, 0)
     counts: dict[str, int] = {}
     for one in survey.slices:
         counts[one.category] = counts.get(one.category, 0) + one.memories
     listed = [{"category": name, "count": n} for name, n in sorted(counts.items(), key=lambda i: (-i[1], i[0])) if name]
     data = {**page("categories", listed), "uncategorized": counts.get("", 0)}
-    return Done(data, f"{len(listed)}件のカテゴリがあります")
+    return Done(data, f"{len(listed)}件のカテゴリがあります{aim.remark}", aim.unused)
 
 
 @actions.reads
@@ -91,7 +82,8 @@ async def export(
     project_id: str | None = None,
     session_id: str | None = None,
 ) -> Done:
-    bundle, total = await call.engine.archive.bundle(await _looking(call, target_domain, project_id, session_id))
+    aim = await scope.aimed(call, target_domain, project_id, session_id)
+    bundle, total = await call.engine.archive.bundle(aim.actor)
     data = {
         "exported_data": formats.written(export_format, bundle),
         "format": export_format,
@@ -100,7 +92,7 @@ async def export(
         "total": total,
     }
     cut = f" (全{total}件のうち新しいもの)" if total > len(bundle.records) else ""
-    return Done(data, f"{len(bundle.records)}件の記憶をエクスポートしました{cut}")
+    return Done(data, f"{len(bundle.records)}件の記憶をエクスポートしました{cut}{aim.remark}", aim.unused)
 
 
 @actions.writes
@@ -138,7 +130,8 @@ async def change_domain(
     with scope.still(new_domain):
         moved = await call.engine.collections.move(call.actor, [reference(one) for one in wanted], home)
     data = {"changed_count": len(moved), "memory_ids": [memory.id for memory in moved], "new_domain": new_domain}
-    return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました")
+    unused = scope.idle([new_domain], project_id, session_id)
+    return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました", unused)
 
 
 @actions.destroys

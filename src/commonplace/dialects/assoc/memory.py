@@ -90,7 +90,7 @@ async def store(
         "expires_at": stamp(kept.ephemeral.ends_at) if kept.ephemeral else None,
         "associations": await _ties(call, kept),
     }
-    return Done(data, f"記憶を保存しました (ID: {kept.id})")
+    return Done(data, f"記憶を保存しました (ID: {kept.id})", scope.idle([domain], project_id, session_id))
 
 
 @actions.reads
@@ -120,7 +120,9 @@ async def search(
     data: dict[str, Any] = {"results": results, "count": len(results), "query": query}
     if summarize:
         data["summary"] = await call.engine.summaries.of(hit.memory.content for hit in recalled.hits)
-    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold)}")
+    alone = await scope.sessionless(call, include_domains, session_id, scope.NAME_SESSION)
+    unused = scope.idle(include_domains, project_id, session_id)
+    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold, alone)}", unused)
 
 
 @actions.reads

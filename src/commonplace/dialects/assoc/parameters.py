@@ -1,5 +1,6 @@
 """The parameters that several tools share, as the reference describes them."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -42,6 +43,14 @@ def reference(memory_id: str, field: str = "memory_id") -> Reference:
 
 def collection(identifier: str, prefix: str) -> CollectionId:
     return CollectionId(identifier.strip().removeprefix(prefix)[:80])
+
+
+_PLACES = ("project_id", "session_id")
+
+
+def blank(given: Mapping[str, Any]) -> list[str]:
+    """The ids of places that were given empty, which is the same as not at all."""
+    return [name for name in _PLACES if isinstance(given.get(name), str) and not given[name].strip()]
 
 
 def moment(field: str, written: str) -> datetime:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc.parameters import collection
+from commonplace.dialects.assoc.parameters import blank, collection
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection, Kind, Scope
 from commonplace.domain.errors import Invalid, NotFound, SessionRequired
@@ -52,6 +53,47 @@ async def target(
     return None, None
 
 
+def idle(domains: Sequence[str] | None, project_id: str | None, session_id: str | None) -> list[str]:
+    """The ids that say nothing, because what is chosen leaves out the domain they belong to."""
+    given = {"project": project_id, "session": session_id}
+    return [f"{domain}_id" for domain, one in given.items() if one and domains and domain not in domains]
+
+
+async def sessionless(call: Call, domains: Sequence[str] | None, session_id: str | None, remedy: str) -> str:
+    """A remark for who names the domain session and is in none."""
+    if "session" not in (domains or ()) or session_id or await call.engine.collections.current_session(call.actor):
+        return ""
+    return f" (現在のセッションがないため、sessionドメインには何もありません。{remedy})"
+
+
+NAME_SESSION = "session_id を指定するか、user の create_session でセッションを作成してください"
+CHOOSE_SESSION = "user の create_session か switch_session でセッションを選んでください"
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The caller, looking where he wants, and what has to be said of it."""
+
+    actor: Actor
+    unused: Sequence[str] = ()
+    remark: str = ""
+
+
+async def aimed(call: Call, domain: str | None, project_id: str | None, session_id: str | None) -> Aim:
+    """Everything the caller may see, or what is named."""
+    empty = blank({"project_id": project_id, "session_id": session_id})
+    project_id = None if "project_id" in empty else project_id
+    session_id = None if "session_id" in empty else session_id
+    if not (domain or project_id or session_id):
+        return Aim(call.actor, empty)
+    named = [domain or ("project" if project_id else "session")]
+    return Aim(
+        await looking(call, named, [project_id] if project_id else [], session_id),
+        [*empty, *idle(named, project_id, session_id)],
+        await sessionless(call, named, session_id, NAME_SESSION),
+    )
+
+
 @contextmanager
 def still(domain: str) -> Iterator[None]:
     """For what ends between being chosen and being used: it is missed under its own name."""
@@ -87,7 +129,7 @@ async def where(
     chosen = (
         list(domains) if domains else [*usual, *(["project"] if projects else []), *(["session"] if session_id else [])]
     )
-    named = [await project_of(call, one) for one in projects]
+    named = [await project_of(call, one) for one in projects] if "project" in chosen else []
     if "session" in chosen:
         session = await call.engine.collections.current_session(call.actor)
         if session_id:

@@ -14,7 +14,6 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import bounded, brief, found, remark
 from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share, Texts, described, moment, reference
 from commonplace.domain import limits
-from commonplace.domain.access import Actor
 from commonplace.domain.errors import Invalid
 from commonplace.engine.recall import MOST_RESULTS, Question, Recalled
 
@@ -62,7 +61,8 @@ async def semantic(
     call: Call, *, query: str, filters: Filters | None = None, limit: int = LIMIT, threshold: float = THRESHOLD
 ) -> Done:
     question = _question(query, filters or {}, limit, threshold)
-    return _told(await call.engine.recall.recall(await _looking(call, filters), question), threshold, {"query": query})
+    aim = await _looking(call, filters)
+    return _told(await call.engine.recall.recall(aim.actor, question), threshold, {"query": query}, aim)
 
 
 @actions.reads
@@ -71,10 +71,9 @@ async def tags(call: Call, *, tags: list[str], filters: Filters | None = None, l
     wanted = limits.tags(tags)
     if not wanted:
         raise Invalid("tags", "give at least one tag")
-    page = await call.engine.memories.page(
-        await _looking(call, filters), _within(limit), tags=wanted, **_conditions(filters)
-    )
-    return _listed(page.memories, page.total, {"tags": list(wanted)})
+    aim = await _looking(call, filters)
+    page = await call.engine.memories.page(aim.actor, _within(limit), tags=wanted, **_conditions(filters))
+    return _listed(page.memories, page.total, {"tags": list(wanted)}, aim)
 
 
 @actions.reads
@@ -90,10 +89,9 @@ async def timerange(
     since, until = _times(start_time, end_time)
     if since is None and until is None:
         raise Invalid("start_time", "is required for type 'timerange', or end_time, or both")
-    page = await call.engine.memories.page(
-        await _looking(call, filters), _within(limit), since=since, until=until, **_conditions(filters)
-    )
-    return _listed(page.memories, page.total, {"start_time": start_time, "end_time": end_time})
+    aim = await _looking(call, filters)
+    page = await call.engine.memories.page(aim.actor, _within(limit), since=since, until=until, **_conditions(filters))
+    return _listed(page.memories, page.total, {"start_time": start_time, "end_time": end_time}, aim)
 
 
 @actions.reads
@@ -111,14 +109,14 @@ async def advanced(
     """All conditions at once; with a query the closest first, without one the newest."""
     since, until = _times(start_time, end_time)
     wanted = limits.tags(tags or ())
-    looking = await _looking(call, filters)
+    aim = await _looking(call, filters)
     if query is None:
         page = await call.engine.memories.page(
-            looking, _within(limit), since=since, until=until, tags=wanted, **_conditions(filters)
+            aim.actor, _within(limit), since=since, until=until, tags=wanted, **_conditions(filters)
         )
-        return _listed(page.memories, page.total, {})
+        return _listed(page.memories, page.total, {}, aim)
     question = _question(query, filters or {}, limit, threshold, tags=wanted, since=since, until=until)
-    return _told(await call.engine.recall.recall(looking, question), threshold, {"query": query})
+    return _told(await call.engine.recall.recall(aim.actor, question), threshold, {"query": query}, aim)
 
 
 @actions.reads
@@ -131,14 +129,14 @@ async def similar(
     threshold: float = THRESHOLD,
 ) -> Done:
     base = await call.engine.memories.get(call.actor, reference(memory_id))
-    looking = await _looking(call, filters, usual=("global", "user", "project", "session"))
+    aim = await _looking(call, filters, usual=("global", "user", "project", "session"))
     recalled = await call.engine.recall.like(
-        looking, base, _question(base.content[:2000], filters or {}, limit, threshold)
+        aim.actor, base, _question(base.content[:2000], filters or {}, limit, threshold)
     )
-    return _told(recalled, threshold, {"memory_id": base.id})
+    return _told(recalled, threshold, {"memory_id": base.id}, aim)
 
 
-async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] = scope.USUAL_DOMAINS) -> Actor:
+async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] = scope.USUAL_DOMAINS) -> scope.Aim:
     chosen: Any = filters or {}
     projects = list(dict.fromkeys(chosen.get("project_ids") or ()))
     if len(projects) > MOST_PROJECTS:
@@ -150,7 +148,8 @@ async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] =
         if domains and "project" not in domains:
             raise Invalid("filters.project_ids", "needs 'project' among filters.domains, or no filters.domains")
         domains = ["project"]
-    return await scope.looking(call, domains, projects, usual=usual)
+    looking = await scope.looking(call, domains, projects, usual=usual)
+    return scope.Aim(looking, remark=await scope.sessionless(call, domains, None, scope.CHOOSE_SESSION))
 
 
 def _conditions(filters: Filters | None) -> dict[str, Any]:
@@ -180,13 +179,13 @@ def _within(limit: int) -> int:
     return limits.within("limit", limit, 1, MOST_RESULTS)
 
 
-def _told(recalled: Recalled, threshold: float, about: dict[str, Any]) -> Done:
+def _told(recalled: Recalled, threshold: float, about: dict[str, Any], aim: scope.Aim) -> Done:
     results = bounded([found(hit) for hit in recalled.hits])
     data = {"results": results, "count": len(results), **about}
-    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold)}")
+    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold, aim.remark)}")
 
 
-def _listed(memories: Any, total: int, about: dict[str, Any]) -> Done:
+def _listed(memories: Any, total: int, about: dict[str, Any], aim: scope.Aim) -> Done:
     results = bounded([brief(memory) for memory in memories])
     data = {"results": results, "count": len(results), "total": total, "has_more": total > len(results), **about}
-    return Done(data, f"{total}件の記憶が見つかりました")
+    return Done(data, f"{total}件の記憶が見つかりました{aim.remark}")

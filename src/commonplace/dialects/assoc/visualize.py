@@ -16,6 +16,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Reply, unused_note
 from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, described, moment, reference
 from commonplace.domain import limits
+from commonplace.domain.access import Actor
 from commonplace.domain.memory import Memory
 from commonplace.engine.views import View
 
@@ -60,18 +61,19 @@ async def visualize(
     from commonplace.pictures import draw
 
     middle = (center_memory_id or None) if type == "memory_map" else None
+    aim = await scope.aimed(call, target_domain, project_id, session_id)
     given = {"center_memory_id": center_memory_id, "depth": depth, "time_range": time_range}
     used = ("center_memory_id", "depth") if middle else ("time_range",)
-    unused = [name for name, value in given.items() if value is not None and name not in used]
+    unused = [*aim.unused, *(name for name, value in given.items() if value is not None and name not in used)]
     steps = limits.within("depth", DEPTH if depth is None or not middle else depth, 1, DEEPEST)
     times = _times(None if middle else time_range)
-    view = await _view(call, target_domain, project_id, session_id, middle, steps, times)
+    view = await _view(call, aim.actor, middle, steps, times)
     center = view.memories[0].id if middle else None
     chosen = format or "html"
     # In a thread: thousands of memories take seconds to lay out, and others are waiting for their answers.
     drawn = await asyncio.to_thread(draw, type, _snapshot(call, type, view, center, steps, times), chosen)
     data = {"type": type, "format": chosen, "content": drawn, "memory_count": len(view.memories), "total": view.total}
-    message = f"{_TITLES[type]}を作成しました{unused_note(unused)}"
+    message = f"{_TITLES[type]}を作成しました{aim.remark}{unused_note(unused)}"
     return {"success": True, "data": data, "message": message, "error": None}
 
 
@@ -84,18 +86,8 @@ def _times(time_range: TimeRange | None) -> tuple[datetime | None, datetime | No
 
 
 async def _view(
-    call: Call,
-    domain: str | None,
-    project_id: str | None,
-    session_id: str | None,
-    center: str | None,
-    depth: int,
-    times: tuple[datetime | None, datetime | None],
+    call: Call, looking: Actor, center: str | None, depth: int, times: tuple[datetime | None, datetime | None]
 ) -> View:
-    looking = call.actor
-    if domain or project_id or session_id:
-        named = domain or ("project" if project_id else "session")
-        looking = await scope.looking(call, [named], [project_id] if project_id else [], session_id)
     if center:
         at = reference(center, "center_memory_id")
         return await call.engine.views.around(looking, at, depth=depth, most=MOST_AROUND)
