@@ -66,6 +66,7 @@ async def test_a_project_is_shown_with_its_members_and_figures(engine: Engine, l
     assert body["message"] == "プロジェクトを取得しました"
     assert set(body["data"]) == {*FIELDS, "members"}
     assert (body["data"]["member_count"], body["data"]["memory_count"]) == (2, 1)
+    assert await local.call("project", action="get", project_id=project.upper()) == body["data"]
     owner, other = body["data"]["members"]
     assert set(other) == {"user_id", "name", "role", "owner", "joined_at"}
     assert (owner["name"], owner["role"], owner["owner"]) == ("owner", "editor", True)

@@ -78,8 +78,9 @@ async def test_the_current_session_is_switched(local: AssocConversation) -> None
     first = await local.call("user", action="create_session")
     await local.store(domain="session")
     await local.call("user", action="create_session")
-    body = await local.told("user", action="switch_session", session_id=f"sess_{first['session_id']}")
-    assert (body["message"], body["data"]) == ("セッションを切り替えました", first | {"memory_count": 1})
+    for name in (f"sess_{first['session_id']}", first["session_id"].upper()):
+        body = await local.told("user", action="switch_session", session_id=name)
+        assert (body["message"], body["data"]) == ("セッションを切り替えました", first | {"memory_count": 1})
     kept = await local.store(domain="session")
     assert (await local.get(kept))["session_id"] == first["session_id"]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from commonplace.dialects.assoc.parameters import moment
+from commonplace.dialects.assoc.parameters import canonical, moment
 from commonplace.domain.errors import Invalid
 from commonplace.domain.link import LinkKind
 from commonplace.domain.record import Bundle, Fault, Record, RecordedLink, RecordedPlace
@@ -104,7 +104,7 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
         raise Invalid("content", "is required and must be text")
     created = _moment(entry, "created_at") or now
     return Record(
-        id=_text(entry, "memory_id") or _text(entry, "id"),
+        id=canonical(_text(entry, "memory_id") or _text(entry, "id")),
         content=content,
         domain=_text(entry, "domain") or "user",
         created_at=created,
@@ -119,7 +119,7 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
         used_at=_moment(entry, "last_access"),
         author=_text(entry, "author"),
         expires_at=_moment(entry, "expires_at"),
-        place=_text(entry, "project_id") or _text(entry, "session_id"),
+        place=canonical(_text(entry, "project_id") or _text(entry, "session_id")),
     )
 
 
@@ -228,7 +228,8 @@ def _link(entry: Any, now: datetime) -> RecordedLink:
             raise Invalid(within, f"has the strength {strength}; it must be from 0 to 1")
         kind = LinkKind(entry.get("type", "manual")).value
         times = (_moment(entry, "created_at", within) or now, _moment(entry, "last_used", within))
-        return RecordedLink(str(entry["from_memory_id"]), str(entry["to_memory_id"]), kind, strength, *times)
+        source, target = (canonical(str(entry[name])) for name in ("from_memory_id", "to_memory_id"))
+        return RecordedLink(source, target, kind, strength, *times)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         needed = "from_memory_id, to_memory_id and a strength from 0 to 1; type may be semantic, temporal or manual"
         raise Invalid(within, f"has an entry that cannot be read: it needs {needed}") from error
@@ -237,7 +238,12 @@ def _link(entry: Any, now: datetime) -> RecordedLink:
 def _place(entry: Any) -> RecordedPlace:
     within = "import_data.places"
     try:
-        words = (str(entry["id"]), str(entry["kind"]), str(entry["name"]), str(entry.get("description") or ""))
+        words = (
+            canonical(str(entry["id"])),
+            str(entry["kind"]),
+            str(entry["name"]),
+            str(entry.get("description") or ""),
+        )
         return RecordedPlace(*words, *(_moment(entry, name, within) for name in ("ends_at", "created_at")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         needed = "an id, a kind (project or session) and a name"

@@ -31,8 +31,8 @@ DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
 def reference(memory_id: str, field: str = "memory_id") -> Reference:
-    """A memory's id, or its block as other dialects show it."""
-    name = memory_id.strip().removeprefix("mem_")
+    """A memory's id, in capitals or not, or its block as other dialects show it."""
+    name = memory_id.strip().lower().removeprefix("mem_")
     block = name.removeprefix("block_")
     if is_uuid(name):
         return Reference(id=MemoryId(name))
@@ -42,7 +42,13 @@ def reference(memory_id: str, field: str = "memory_id") -> Reference:
 
 
 def collection(identifier: str, prefix: str) -> CollectionId:
-    return CollectionId(identifier.strip().removeprefix(prefix)[:80])
+    return CollectionId(canonical(identifier.strip().removeprefix(prefix)[:80]))
+
+
+def canonical(identifier: str) -> str:
+    """An id as it is kept: a UUID says the same in capitals."""
+    small = identifier.lower()
+    return small if is_uuid(small) else identifier
 
 
 _PLACES = ("project_id", "session_id")
