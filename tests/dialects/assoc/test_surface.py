@@ -400,10 +400,17 @@ async def test_without_a_model_memories_are_kept_and_found_by_their_words(engine
     async with spoken_to(engine, settings) as talk:
         engine.embedding._embedder.broken = "no model"  # type: ignore[attr-defined]
         word = unique()
-        kept = await talk.store(f"{word} の話")
+        later = "意味検索にはまだ使えません。埋め込みは後で自動的に行われます: "
+        said = await talk.told("memory", action="store", content=f"{word} の話", domain="user")
+        assert later in said["message"]
+        kept = said["data"]["memory_id"]
+        assert later in await talk.says("memory", action="update", memory_id=kept, content=f"{word} の続き")
+        assert later not in await talk.says("memory", action="update", memory_id=kept, tags=["x"])
         body = await talk.told("memory", action="search", query=word, threshold=0.0)
         assert [one["memory_id"] for one in body["data"]["results"]] == [kept]
         assert "意味検索は使えません" in body["message"]
+        assert later in await talk.says("memory_manage", action="import", import_data='[{"content": "x"}]')
+        assert "うち2件は埋め込み待ちです: " in await talk.says("admin", action="reindex")
 
 
 @behaviour("assoc.surface.chosen_tools")

@@ -146,7 +146,9 @@ async def reindex(call: Call) -> Done:
         "embedded_now": embedded,
         "pending_before": before.unembedded,
     }
-    return Done(data, f"{after.memories}件の記憶の索引を作り直しました")
+    reason = call.engine.embedding.failure or after.unembedded_reason
+    left = f" (うち{after.unembedded}件は埋め込み待ちです: {reason})" if after.unembedded else ""
+    return Done(data, f"{after.memories}件の記憶の索引を作り直しました{left}")
 
 
 @actions.destroys

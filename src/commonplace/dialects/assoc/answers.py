@@ -66,6 +66,11 @@ def remark(recalled: Recalled, threshold: float, sessionless: str = "") -> str:
     return ""
 
 
+def unembedded(failure: str) -> str:
+    """What a caller should know of what was kept while the model is out of order."""
+    return f" (意味検索にはまだ使えません。埋め込みは後で自動的に行われます: {failure})" if failure else ""
+
+
 def related(one: Related) -> dict[str, Any]:
     return {
         **brief(one.memory),

@@ -10,7 +10,7 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import formats, scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import page, stamp
+from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, described, moment, reference
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
@@ -112,7 +112,8 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
         "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
     }
     skipped = f" (省略: {report.skipped}件)" if report.skipped else ""
-    return Done(data, f"{report.imported}件をインポートしました{skipped}")
+    later = unembedded(call.engine.embedding.failure) if report.imported else ""
+    return Done(data, f"{report.imported}件をインポートしました{skipped}{later}")
 
 
 @actions.writes

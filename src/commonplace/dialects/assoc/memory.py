@@ -8,7 +8,7 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import bounded, changed, found, related, remark, stamp, whole
+from commonplace.dialects.assoc.answers import bounded, changed, found, related, remark, stamp, unembedded, whole
 from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
@@ -90,7 +90,8 @@ async def store(
         "expires_at": stamp(kept.ephemeral.ends_at) if kept.ephemeral else None,
         "associations": await _ties(call, kept),
     }
-    return Done(data, f"記憶を保存しました (ID: {kept.id})", scope.idle([domain], project_id, session_id))
+    message = f"記憶を保存しました (ID: {kept.id}){unembedded(call.engine.embedding.failure)}"
+    return Done(data, message, scope.idle([domain], project_id, session_id))
 
 
 @actions.reads
@@ -183,7 +184,8 @@ async def update(
     )
     for other in others:
         await call.engine.links.connect(call.actor, at, reference(other.id))
-    return Done(changed(kept), f"記憶を更新しました (ID: {kept.id})")
+    later = "" if content is None else unembedded(call.engine.embedding.failure)
+    return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}")
 
 
 async def _ties(call: Call, kept: Memory) -> int:
