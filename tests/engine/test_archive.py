@@ -284,7 +284,7 @@ records = st.builds(
 @given(st.lists(records, min_size=1, max_size=5), st.sampled_from(("json", "csv", "markdown")), st.booleans())
 def test_any_memory_is_read_as_it_was_written(some: list[Record], form: str, named: bool) -> None:
     written = formats.written(form, Bundle(tuple(some), tied=True))
-    bundle, faults = formats.read(written, form if named else None, NOW)
+    bundle, faults, _ = formats.read(written, form if named else None, NOW)
     assert faults == []
     assert bundle.records == tuple(some)
     assert bundle.tied == (form == "json")
@@ -318,7 +318,7 @@ json_values = st.recursive(
 async def test_whatever_stands_in_an_entry_it_is_kept_or_refused(entries: list[dict[str, object]]) -> None:
     with TemporaryDirectory() as folder:
         async with another(Path(folder) / "data", Clock()) as (engine, owner):
-            bundle, faults = formats.read(json.dumps(entries), "json", NOW)
+            bundle, faults, _ = formats.read(json.dumps(entries), "json", NOW)
             report = await engine.archive.bring(owner, bundle)
             kept = (await engine.memories.page(owner, 99)).total
             assert kept == (0 if report.faults else report.imported)

@@ -142,7 +142,7 @@ async def test_an_import_is_reported_line_by_line(talk: AssocConversation) -> No
     entries = [{"content": f"{word} {number}"} for number in range(101)] + [{"content": f"{word} 0"}]
     data = await talk.call("memory_manage", action="import", import_data=json.dumps(entries))
     assert set(data) == {
-        "imported_count", "skipped_count", "error_count", "errors", "report", "report_left_out"
+        "imported_count", "skipped_count", "error_count", "errors", "report", "report_left_out", "not_taken"
     }  # fmt: skip
     assert (data["imported_count"], data["skipped_count"], data["error_count"], data["errors"]) == (101, 1, 0, [])
     assert data["report"][0] | {"memory_id": ""} == {"line": 1, "memory_id": "", "result": "imported"}
@@ -278,6 +278,25 @@ async def test_another_author_is_kept_beside_and_comes_out_again(talk: AssocConv
     assert whole["author_id"] == (await talk.call("user", action="get_current"))["user_id"]
     (exported,) = json.loads(await _export(talk, project_id=project))["memories"]
     assert (exported["author"], exported["metadata"]) == ("花子", {})
+
+
+@behaviour("assoc.import.not_taken")
+async def test_a_record_as_the_reference_has_it_is_taken_without_its_owner_and_its_vector(
+    talk: AssocConversation,
+) -> None:
+    shown = await talk.get(await talk.store())
+    del shown["memory_id"]
+    record = shown | {"content": unique(), "author_id": "someone", "user_id": "someone", "embedding": [0.1, 0.2]}
+    body = await talk.told("memory_manage", action="import", import_data=json.dumps([record]))
+    assert body["data"]["not_taken"] == ["author_id", "user_id", "embedding", "version"]
+    assert body["message"] == (
+        "1件をインポートしました (取り込まないフィールド: author_id, user_id, embedding, version)"
+    )
+    kept = await talk.get(body["data"]["report"][0]["memory_id"])
+    me = (await talk.call("user", action="get_current"))["user_id"]
+    assert (kept["content"], kept["author_id"], kept["user_id"]) == (record["content"], me, me)
+    again = await talk.call("memory_manage", action="import", import_data=json.dumps([{"content": unique()}]))
+    assert again["not_taken"] == []
 
 
 @behaviour("assoc.import.over")

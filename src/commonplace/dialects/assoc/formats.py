@@ -22,6 +22,8 @@ COLUMNS = (
     "memory_id", "content", "domain", "project_id", "session_id", "tags", "keywords", "category", "importance",
     "created_at", "updated_at", "expires_at", "access_count", "last_access", "author", "content_type", "metadata",
 )  # fmt: skip
+NOT_TAKEN = ("author_id", "user_id", "embedding", "version")
+"""Of the reference's record, or of what `get` shows: who brings a memory is told by his key, the rest is made anew."""
 _LISTS = frozenset({"tags", "keywords"})
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _UNREADABLE = ""
@@ -36,8 +38,11 @@ def written(form: str, bundle: Bundle) -> str:
     return {"json": _json, "csv": _csv, "markdown": _markdown}[form](bundle)
 
 
-def read(data: str, form: str | None, now: datetime) -> tuple[Bundle, list[Fault]]:
-    """The bundle, or what is wrong with it, entry by entry. What says no time of its own is of now."""
+def read(data: str, form: str | None, now: datetime) -> tuple[Bundle, list[Fault], list[str]]:
+    """The bundle, or what is wrong with it, entry by entry; and the fields that are not taken.
+
+    What says no time of its own is of now.
+    """
     chosen = form or _guessed(data)
     entries, links, places = _READERS[chosen](data)
     records, faults = [], []
@@ -49,7 +54,8 @@ def read(data: str, form: str | None, now: datetime) -> tuple[Bundle, list[Fault
         except (ValueError, TypeError, OverflowError) as error:
             faults.append(Fault(line, f"cannot be read: {error!s:.{_MOST_TOLD}}"))
     ties = tuple(_link(link, now) for link in links or ())
-    return Bundle(tuple(records), ties, tuple(map(_place, places)), tied=links is not None), faults
+    left = [name for name in NOT_TAKEN if any(isinstance(entry, Mapping) and name in entry for entry in entries)]
+    return Bundle(tuple(records), ties, tuple(map(_place, places)), tied=links is not None), faults, left
 
 
 def told(faults: Sequence[Fault]) -> str:
@@ -96,7 +102,7 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
         raise Invalid("entry", "is not an object")
     if _UNREADABLE in entry:
         raise Invalid(*entry[_UNREADABLE])
-    unknown = sorted(set(map(str, entry)) - {*COLUMNS, "id", "associations"})
+    unknown = sorted(set(map(str, entry)) - {*COLUMNS, *NOT_TAKEN, "id", "associations"})
     if unknown:
         raise Invalid(unknown[0][:40], "is not a field of a memory")
     content = entry.get("content")

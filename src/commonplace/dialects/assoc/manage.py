@@ -97,7 +97,7 @@ async def export(
 
 @actions.writes
 async def import_(call: Call, *, import_data: str, export_format: str | None = None) -> Done:
-    bundle, faults = formats.read(import_data, export_format, call.engine.clock.now())
+    bundle, faults, not_taken = formats.read(import_data, export_format, call.engine.clock.now())
     if faults:
         raise Invalid("import_data", "nothing was imported: " + formats.told(faults))
     report = await call.engine.archive.bring(call.actor, bundle)
@@ -110,10 +110,12 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
         "errors": [],
         "report": [{"line": n, "memory_id": id_, "result": what} for n, id_, what in report.lines[:MOST_SHOWN]],
         "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
+        "not_taken": not_taken,
     }
     skipped = f" (省略: {report.skipped}件)" if report.skipped else ""
     later = unembedded(call.engine.embedding.failure) if report.imported else ""
-    return Done(data, f"{report.imported}件をインポートしました{skipped}{later}")
+    left = f" (取り込まないフィールド: {', '.join(not_taken)})" if not_taken else ""
+    return Done(data, f"{report.imported}件をインポートしました{skipped}{left}{later}")
 
 
 @actions.writes
