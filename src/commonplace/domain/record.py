@@ -81,6 +81,7 @@ class Fault:
 
     line: int
     reason: str
+    remedy: str = ""
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Domain, Kind
-from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, NotFound
+from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, NotCarried
 from commonplace.domain.identifiers import CollectionId, is_uuid
 from commonplace.domain.memory import MAX_CONTENT_BYTES
 from commonplace.domain.record import MOST_LINKS, MOST_PLACES, MOST_RECORDS, Bundle, Fault, Record, RecordedPlace
@@ -58,7 +58,7 @@ class Customs:
                 _check(record)
                 self._check_home(record)
             except CommonplaceError as error:
-                yield Fault(line, error.message)
+                yield Fault(line, error.message, error.remedy)
 
     def _check_home(self, record: Record) -> None:
         if record.place in self._over:
@@ -78,9 +78,9 @@ class Customs:
             return None if self._tx.collections.everyones() in self._writable else Forbidden("admin", "global")
         found = self._tx.collections.get(CollectionId(place))
         if found is None:
-            return None if self._declared.get(place) == domain else NotFound(domain, place[:80])
+            return None if self._declared.get(place) == domain else NotCarried(domain, place[:80])
         if found.number not in self._readable or found.kind != domain:
-            return NotFound(domain, place[:80])
+            return NotCarried(domain, place[:80])
         return None if found.number in self._writable else Forbidden(f"{domain}:write", place)
 
 

@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from commonplace.bootstrap import build
+from commonplace.domain.access import Permission
+from commonplace.engine import Engine
 from commonplace.settings import Settings
 from tests.dialects.assoc.speech import AssocConversation, spoken_to
 from tests.dialects.conversation import unique
@@ -232,6 +234,39 @@ async def test_every_fault_is_named_up_to_twenty(local: AssocConversation) -> No
     assert said.startswith("import_data: nothing was imported: entry 1: content")
     assert "entry 20: " in said
     assert said.endswith("; and 5 more")
+
+
+@behaviour("assoc.import.places")
+@pytest.mark.parametrize("form", ["csv", "markdown"])
+async def test_memories_of_a_project_that_is_not_here_say_what_to_do(
+    local: AssocConversation, tmp_path: Path, clock: Clock, form: str
+) -> None:
+    project = await local.project()
+    await local.store("一つ", domain="project", project_id=project)
+    await local.store("二つ", domain="project", project_id=project)
+    exported = await _export(local, form, project_id=project)
+    async with another(tmp_path / "other", clock) as talk:
+        said = await talk.invalid("memory_manage", action="import", import_data=exported)
+        assert f"entry 2: no project '{project}'. Create it here and put its id into the data, or import json" in said
+        assert said.count("Create it here") == 1
+        here = await talk.project()
+        report = await talk.call("memory_manage", action="import", import_data=exported.replace(project, here))
+        assert report["imported_count"] == 2
+
+
+@behaviour("assoc.import.places")
+async def test_a_project_comes_along_in_json_without_its_members(
+    engine: Engine, local: AssocConversation, tmp_path: Path, clock: Clock
+) -> None:
+    await engine.access.create_key("花子", frozenset({Permission.READ}), user="花子")
+    project = await local.project(花子="editor")
+    await local.store(domain="project", project_id=project)
+    exported = await _export(local, project_id=project)
+    assert "花子" not in exported
+    async with another(tmp_path / "other", clock) as talk:
+        await talk.call("memory_manage", action="import", import_data=exported)
+        (member,) = (await talk.call("project", action="get", project_id=project))["members"]
+        assert (member["name"], member["owner"]) == ("owner", True)
 
 
 @behaviour("assoc.import.faults")

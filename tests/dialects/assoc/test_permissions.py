@@ -356,7 +356,7 @@ async def test_an_import_under_another_users_ids_takes_nothing_from_him(house: H
             "places": [{"id": place, "kind": kind, "name": "mine", "ends_at": "2100-01-01"}],
         }
         said = await stranger.invalid("memory_manage", action="import", import_data=json.dumps(bundle))
-        assert said.endswith(f"entry 1: no {kind} '{place}'")
+        assert f"entry 1: no {kind} '{place}'. Create it here" in said  # as if it were not there
 
 
 @behaviour("assoc.permissions.listing")

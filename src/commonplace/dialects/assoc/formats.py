@@ -59,8 +59,11 @@ def read(data: str, form: str | None, now: datetime) -> tuple[Bundle, list[Fault
 
 
 def told(faults: Sequence[Fault]) -> str:
+    """Each with its entry, and once what can be done about them."""
     shown = "; ".join(f"entry {fault.line}: {fault.reason}" for fault in faults[:MOST_FAULTS_TOLD])
-    return shown + (f"; and {len(faults) - MOST_FAULTS_TOLD} more" if len(faults) > MOST_FAULTS_TOLD else "")
+    more = f"; and {len(faults) - MOST_FAULTS_TOLD} more" if len(faults) > MOST_FAULTS_TOLD else ""
+    remedies = dict.fromkeys(fault.remedy for fault in faults[:MOST_FAULTS_TOLD] if fault.remedy)
+    return shown + more + "".join(f". {remedy[0].upper()}{remedy[1:]}" for remedy in remedies)
 
 
 def _guessed(data: str) -> str:

@@ -20,6 +20,15 @@ class NotFound(CommonplaceError):
 
 
 @dataclass(eq=False)
+class NotCarried(NotFound):
+    """The place that a memory from elsewhere belongs to is neither here nor among what was brought with it."""
+
+    @property
+    def remedy(self) -> str:
+        return "create it here and put its id into the data, or import json, which brings projects and sessions along"
+
+
+@dataclass(eq=False)
 class Invalid(CommonplaceError):
     """A value that cannot be accepted: which, and why."""
 
