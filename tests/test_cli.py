@@ -43,7 +43,7 @@ async def test_a_key_made_while_the_server_runs_opens_it_and_revoking_closes_it(
     [
         (("serve", "--transport", "pigeon"), "pigeon"),
         (("serve", "--dialect", "klingon"), "klingon"),
-        (("serve", "--tools", "add_memroy"), "add_memroy"),
+        (("serve", "--tools", "add_memroy"), "'add_memroy' is not a tool of any dialect; did you mean 'add_memory'?"),
         (("serve", "--http-port", "many"), "many"),
         (("serve", "--config", "nowhere.toml"), "nowhere.toml"),
         (("keys", "create", "x", "--permissions", "fly"), "fly"),

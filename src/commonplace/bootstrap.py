@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import sys
 from datetime import UTC, datetime, timedelta
@@ -249,4 +250,6 @@ def check_tool_names(settings: Settings) -> None:
     for option, names in (("tools", settings.tools), ("exclude-tools", settings.exclude_tools)):
         for name in names:
             if name not in known:
-                raise Invalid(option, f"{name!r} is not a tool of any dialect")
+                near = difflib.get_close_matches(name, sorted(known), 1)
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise Invalid(option, f"{name!r} is not a tool of any dialect{hint}")
