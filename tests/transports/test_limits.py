@@ -117,7 +117,11 @@ def test_a_stranger_does_not_choose_his_address(folder: Path) -> None:
 
 def test_the_largest_body_is_a_setting(folder: Path) -> None:
     with served(folder, "--max-body-bytes", "2000") as server:
-        assert post(server, b"x" * 2001, modern_headers("tools/list")).status_code == 413
+        refused = post(server, b"x" * 2001, modern_headers("tools/list"))
+        assert refused.status_code == 413
+        assert refused.json()["error"] == "the request is larger than 2000 bytes"
+        assert "--max-body-bytes" in refused.json()["remedy"]
         assert listed(server, "cp_owner-key-of-the-tests").status_code == 200
         url = f"http://127.0.0.1:{server.sse_port}/sse?session_id=0"
-        assert httpx2.post(url, content=b"x" * 2001, headers=bearer()).status_code == 413
+        refused = httpx2.post(url, content=b"x" * 2001, headers=bearer())
+        assert (refused.status_code, refused.json()["error"]) == (413, "the request is larger than 2000 bytes")

@@ -23,7 +23,7 @@ from commonplace.settings import Settings
 from commonplace.transports import cors, sse, websocket
 from commonplace.transports.auth import Authenticated, Credentials
 from commonplace.transports.backlog import Backlog, Room
-from commonplace.transports.limits import Limited, Limits
+from commonplace.transports.limits import Limited, Limits, Sized
 from commonplace.transports.mcp import DialectServer
 from commonplace.transports.metrics import Figures
 from commonplace.transports.oauth import audiences, metadata_routes
@@ -105,7 +105,8 @@ class Front:
             return Authenticated(app, self._credentials, self._limits, self._settings, base, public=public)
 
         routes: list[BaseRoute] = [
-            Route(path, endpoint=behind(app, public=self._is_public(path))) for path, app in endpoints.items()
+            Route(path, endpoint=behind(Sized(app, self._settings.max_body_bytes), public=self._is_public(path)))
+            for path, app in endpoints.items()
         ]
         for path, app in (sockets or {}).items():
             routes += [WebSocketRoute(path, endpoint=behind(app)), Route(path, endpoint=_upgrade)]

@@ -11,12 +11,13 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
 
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.settings import Settings
 
 _MOST_NAMES = 20_000
 """Those that have not come for longest are forgotten first: a flood of addresses must not fill the memory."""
+_TOO_LARGE = 413
 _SUBSCRIBER = 64
 """Bits of an IPv6 address that one subscriber is given; the rest he chooses himself, as often as he likes."""
 
@@ -102,6 +103,32 @@ class Limited:
         if scope["type"] in ("http", "websocket"):
             wait = self._limits.anyone.take(self._limits.addresses.of(scope))
         await (too_many(wait) if wait else self._app)(scope, receive, send)
+
+
+class Sized:
+    """Says how large a body may be where one is refused for its size."""
+
+    def __init__(self, app: ASGIApp, most: int) -> None:
+        self._app = app
+        self._most = most
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        refused = False
+
+        async def passed(message: Message) -> None:
+            nonlocal refused
+            refused |= message["type"] == "http.response.start" and message["status"] == _TOO_LARGE
+            if not refused:
+                await send(message)
+
+        await self._app(scope, receive, passed)
+        if refused:
+            await too_large(self._most)(scope, receive, send)
+
+
+def too_large(most: int) -> JSONResponse:
+    remedy = "send less at once, or start the server with a larger --max-body-bytes"
+    return JSONResponse({"error": f"the request is larger than {most} bytes", "remedy": remedy}, _TOO_LARGE)
 
 
 def too_many(seconds: float) -> JSONResponse:
