@@ -5,6 +5,7 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.serving import PROGRAM, environment, over_http, served, stdio
@@ -253,6 +254,23 @@ async def test_the_doctor_names_what_is_wrong_and_what_to_do(folder: Path, tmp_p
     assert f"chmod go= {folder}" in answer.stdout
     assert "has the folder open" in answer.stdout
     assert "`commonplace backup` makes one" in answer.stdout
+
+
+@pytest.mark.parametrize("damage", ["a directory", "cut off", "a byte"])
+async def test_the_doctor_says_when_the_copy_of_the_index_cannot_be_read(folder: Path, damage: str) -> None:
+    await filled(folder, "the lighthouse keeper sleeps")
+    copy = folder / "index-0123456789ab.npz"
+    if damage == "a directory":
+        copy.mkdir()
+    else:
+        np.savez(copy, numbers=np.arange(1000))
+        whole = bytearray(copy.read_bytes())
+        whole[1000] ^= 1
+        copy.write_bytes(whole if damage == "a byte" else whole[:-100])
+    answer = run("doctor", "--data-dir", str(folder))
+    assert answer.returncode == 0
+    assert marks(answer.stdout)["index"] == "warn"
+    assert f"`rm -r {copy}`, and the next start builds it anew" in answer.stdout
 
 
 def test_the_doctor_says_when_there_is_no_store(folder: Path) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
 
 from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings
 from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
@@ -181,8 +182,21 @@ def _copies(settings: Settings) -> Finding:
     if copies and (settings.encryption_key or settings.encryption_key_file):
         remedy = f"rm {' '.join(map(str, copies))}"
         return Finding(FAIL, "index", "a copy of the index lies unencrypted beside the encrypted store", remedy)
+    broken = [str(copy) for copy in copies if not _is_whole(copy)]
+    if broken:
+        remedy = f"it is derived: `rm -r {' '.join(broken)}`, and the next start builds it anew"
+        return Finding(WARN, "index", f"the copy for fast starts cannot be read: {', '.join(broken)}", remedy)
     size = sum(copy.stat().st_size for copy in copies)
     return Finding(OK, "index", f"{len(copies)} copies for fast starts, {size >> 20} MB" if copies else "no copy yet")
+
+
+def _is_whole(copy: Path) -> bool:
+    """Whether all of it can be read, to the last sum."""
+    try:
+        with ZipFile(copy) as parts:
+            return parts.testzip() is None
+    except (BadZipFile, OSError):
+        return False
 
 
 async def _backups(engine: Engine, settings: Settings) -> Finding:
