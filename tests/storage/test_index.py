@@ -357,6 +357,22 @@ async def test_a_copy_and_the_tail_of_events_come_to_the_same_as_building_anew(f
     assert same(replayed, await rebuilt(folder))
 
 
+async def test_what_stands_in_the_way_of_the_copy_is_told_once(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    house, _ = await filled_house(folder)
+    await index_of(house.store)
+    await house.store.close()
+    (copy,) = snapshot.copies(folder)
+    copy.unlink()
+    copy.mkdir()
+    store = await opened(folder)
+    await index_of(store)
+    for _ in range(2):
+        store._save_index(0)
+    await store.close()
+    told = [record.message for record in caplog.records if "copy of the index" in record.message]
+    assert told == [f"the copy of the index in {folder} cannot be written: Is a directory"]
+
+
 async def test_the_copy_is_what_opening_reads(folder: Path) -> None:
     house, _ = await filled_house(folder)
     await index_of(house.store)

@@ -63,6 +63,7 @@ class SqliteStore:
         self._readers = Readers(_READERS)
         self._held = Held()
         self._refusal = ""
+        self._told: set[str] = set()
         self._closed = False
         self.trouble = ""
         self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True, key=key)
@@ -266,7 +267,15 @@ class SqliteStore:
         follower = self._follower
         if follower is not None:
             with speaking_plainly(self._path), self._view() as connection:
-                follower.save(connection, least, forgetting=forgetting)
+                try:
+                    follower.save(connection, least, forgetting=forgetting)
+                except OSError as error:  # only the next start will be slower
+                    self._tell_once(f"the copy of the index in {self._folder} cannot be written: {error.strerror}")
+
+    def _tell_once(self, words: str) -> None:
+        if words not in self._told:
+            self._told.add(words)
+            logger.warning("%s", words)
 
 
 def _make_private(folder: Path) -> None:
