@@ -52,6 +52,16 @@ async def test_fifty_keywords_are_kept_and_one_more_is_refused(talk: Conversatio
     )
 
 
+@behaviour("greeum.limits.query")
+async def test_a_query_of_twenty_thousand_characters_is_searched_and_a_longer_one_refused(local: Conversation) -> None:
+    tools = {tool.name: tool for tool in (await local.client.list_tools()).tools}
+    for tool, name in (("query_memory", "query"), ("search_time", "query"), ("generate_prompt", "user_input")):
+        assert "at most 20,000 characters" in tools[tool].input_schema["properties"][name]["description"]
+        await local.call(tool, **{name: "x" * 20_000})
+        said = await local.invalid(tool, **{name: "x" * 20_001})
+        assert f"{name}: is 20001 characters long; at most 20000 are allowed" in said
+
+
 @behaviour("greeum.limits.tags")
 async def test_twenty_tags_are_kept_and_one_more_is_refused(talk: Conversation) -> None:
     tags = [f"태그{number}" for number in range(21)]

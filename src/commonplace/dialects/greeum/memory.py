@@ -32,6 +32,8 @@ MOST_MARGIN = 24 * 366 * 10
 
 LEXICAL_ONLY = "Searched by words only, not by meaning: "
 
+_PHRASED = 'Words with a time phrase, at most 20,000 characters: "meeting last week", "어제 회의", 2024-01-01'
+
 Importance = Annotated[float, Field(description="From 0.0 to 1.0")]
 MemoryRef = Annotated[str, Field(description="block_12, 12 or a memory's id")]
 
@@ -83,7 +85,7 @@ def extracted_tags(text: str) -> list[str]:
 @greeum.reads
 async def query_memory(
     call: Call,
-    query: Annotated[str, Field(description="What to look for, in any language")],
+    query: Annotated[str, Field(description="What to look for, in any language, at most 20,000 characters")],
     limit: Annotated[Whole, Field(description="How many at most")] = 5,
     min_importance: Annotated[float | None, Field(description="Only from this importance on, 0.0 to 1.0")] = None,
 ) -> Answer[list[Found]]:
@@ -133,7 +135,7 @@ async def delete_memory(call: Call, memory_id: MemoryRef) -> Deleted:
 @greeum.reads
 async def search_time(
     call: Call,
-    query: Annotated[str, Field(description='Words with a time phrase: "meeting last week", "어제 회의", 2024-01-01')],
+    query: Annotated[str, Field(description=_PHRASED)],
     language: Annotated[str, Field(description="ko, en, ja, zh, fr or auto")] = "auto",
     margin_hours: Annotated[Whole, Field(description="Hours by which the time is widened on both sides")] = 12,
 ) -> Answer[TimeFound]:

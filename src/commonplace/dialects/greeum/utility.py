@@ -72,7 +72,7 @@ class Status(TypedDict):
 @greeum.reads
 async def generate_prompt(
     call: Call,
-    user_input: Annotated[str, Field(description="What the user said")],
+    user_input: Annotated[str, Field(description="What the user said, at most 20,000 characters")],
     max_blocks: Annotated[Whole, Field(description="How many long-term memories at most")] = 5,
     max_stm: Annotated[Whole, Field(description="How many short-term memories at most")] = 3,
     include_stm: Annotated[bool, Field(description="Whether to put in short-term memories")] = True,
