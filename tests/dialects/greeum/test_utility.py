@@ -254,6 +254,9 @@ async def test_the_status_counts_what_is_there(local: Conversation) -> None:
     await local.call("query_memory", query="memory")
     stats = (await local.call("server_status"))["memory_stats"]
     assert stats == {"total_blocks": 3, "active_stm": 1, "cache_size": 4}
+    await local.call("delete_memory", memory_id="block_1")
+    stats = (await local.call("server_status"))["memory_stats"]
+    assert stats == {"total_blocks": 3, "active_stm": 1, "cache_size": 3}
 
 
 @behaviour("greeum.server_status.config")

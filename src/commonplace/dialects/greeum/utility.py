@@ -152,7 +152,8 @@ async def status(call: Call) -> Status:
         "memory_stats": {
             "total_blocks": figures.blocks,
             "active_stm": mine.total,
-            "cache_size": figures.cached,
+            # Until the next search the index still has what was deleted, and is not to be counted.
+            "cache_size": min(figures.cached, figures.memories),
         },
         "config": config(call),
         "embedding": {
