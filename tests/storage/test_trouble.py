@@ -151,6 +151,22 @@ async def test_closing_on_a_full_disk_leaves_no_thread_and_no_half_copy(folder: 
     await again.store.close()
 
 
+@pytest.mark.parametrize("sign", ["index-0123456789ab.npz", "backups/first.db"])
+async def test_a_file_that_was_emptied_is_not_taken_for_a_new_store(folder: Path, sign: str) -> None:
+    house = await founded(opened(folder))
+    await house.keep_all(["one"])
+    await house.store.close()
+    (folder / "commonplace.db").write_bytes(b"")
+    (folder / sign).parent.mkdir(exist_ok=True)
+    (folder / sign).touch()
+    with pytest.raises(StoreCorrupt, match="it is empty") as caught:
+        opened(folder)
+    assert "put back the latest backup" in caught.value.remedy
+    assert (folder / "commonplace.db").stat().st_size == 0
+    (folder / "commonplace.db").unlink()
+    await opened(folder).close()
+
+
 async def test_a_folder_on_a_full_disk_cannot_be_founded(folder: Path) -> None:
     with largest_file(8192), pytest.raises(StoreFull):
         opened(folder)

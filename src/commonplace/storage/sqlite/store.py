@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from commonplace.domain.errors import Invalid, StoreFailed, StoreReadOnly
+from commonplace.domain.errors import Invalid, StoreCorrupt, StoreFailed, StoreReadOnly
 from commonplace.ports import Reading, Transaction
 from commonplace.storage.sqlite.connection import (
     connect,
@@ -27,7 +27,7 @@ from commonplace.storage.sqlite.connection import (
 from commonplace.storage.sqlite.holdings import Held
 from commonplace.storage.sqlite.merging import PAGES, merge, scattered
 from commonplace.storage.sqlite.migrations import check_readable, migrate
-from commonplace.storage.sqlite.presence import Presence
+from commonplace.storage.sqlite.presence import Presence, is_anyone_here
 from commonplace.storage.sqlite.readers import Readers
 from commonplace.storage.sqlite.reading import SqliteReading
 from commonplace.storage.sqlite.writer import Writer
@@ -163,6 +163,7 @@ class SqliteStore:
     def _opened_for_writing(self) -> Writer:
         try:
             _make_private(self._folder)
+            _refuse_emptied(self._path)
             self._presence = Presence(self._folder)
             make_file(self._path)
             _discard_unfinished(self._folder)
@@ -283,6 +284,16 @@ def _make_private(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise Invalid("data-dir", f"{folder} is a file; choose a folder")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _refuse_emptied(path: Path) -> None:
+    """An empty file is how a store begins, but not beside what only a store leaves: to begin anew would hide a loss."""
+    if not path.exists() or path.stat().st_size > 0 or _has_log(path):
+        return
+    left = [*path.parent.glob("index-*.npz"), *path.parent.glob("backups/*.db")]
+    if left and not is_anyone_here(path.parent):  # another process may be founding it at this moment
+        reason = f"it is empty, and {left[0].name} shows that it was not; remove it only to begin a new store"
+        raise StoreCorrupt(str(path), reason)
 
 
 def make_file(path: Path) -> None:
