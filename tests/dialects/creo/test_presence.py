@@ -58,8 +58,8 @@ async def test_what_is_left_out_stays(local: CreoConversation) -> None:
 async def test_what_makes_no_sense_is_refused(talk: CreoConversation) -> None:
     for arguments, said in (
         ({"status": "away"}, "status: "),
-        ({"currentFocus": {}}, "currentFocus: "),
-        ({"currentFocus": {"type": "sleep"}}, "currentFocus: "),
+        ({"currentFocus": {}}, "currentFocus.type: is required"),
+        ({"currentFocus": {"type": "sleep"}}, "currentFocus.type: "),
         ({"currentFocus": {"type": "memory", "targetId": "x"}}, "currentFocus.targetId: "),
         ({"currentFocus": {"type": "atlas", "targetId": f"memories:{ABSENT}"}}, "currentFocus.targetId: "),
         ({"currentFocus": {"type": "idle", "since": 1}}, "currentFocus: 'since' is not one of its fields"),

@@ -76,10 +76,10 @@ async def test_everything_may_be_left_out(talk: CreoConversation) -> None:
 async def test_what_makes_no_sense_is_refused(talk: CreoConversation) -> None:
     for arguments, said in (
         ({"channel": "mail"}, "channel: "),
-        ({"events": ["memory:read"]}, "events: "),
+        ({"events": ["memory:read"]}, "events[0]: "),
         ({"events": []}, "events: "),
         ({"filter": {"label": "x"}}, "filter: 'label' is not one of its fields"),
-        ({"filter": {"tags": "x"}}, "filter: "),
+        ({"filter": {"tags": "x"}}, "filter.tags: "),
         ({"filter": {"tags": [""]}}, "tags: "),
         ({"filter": {"atlasId": "nothing"}}, "filter.atlasId: "),
         ({"filter": {"category": "x" * 201}}, "category: "),
