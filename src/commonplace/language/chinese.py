@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, product
 
 from commonplace.language.stopwords import FAINT, STOPWORDS, TIMEWORDS
@@ -53,6 +53,7 @@ _LANDMARKS = ("大桥", "大橋", "大厦", "公园", "广场", "机场", "车�
 # Verbs and adjectives of one character before a noun: 喝乌龙茶, 新产品.
 _LEADING = frozenset("喝吃买卖写读听玩住新旧叫找带送爱買賣寫讀聽舊帶愛")
 _COMMON, _GUESS = 0.3, 0.9
+_SHORT = 100
 
 
 def words(run: str, repeated: frozenset[str] = frozenset()) -> Iterator[Word]:
@@ -74,8 +75,18 @@ def _grams(piece: str) -> Iterator[str]:
     return (piece[i : i + n] for n in (2, 3, 4) for i in range(len(piece) - n + 1))
 
 
-def _pieces(run: str) -> Iterator[tuple[str, bool]]:
+def _pieces(run: str) -> Iterable[tuple[str, bool]]:
     """Known words, and the unknown stretches between them and grammar, in order."""
+    return _just_cut(run) if len(run) <= _SHORT else _found(run)
+
+
+@lru_cache(maxsize=64)
+def _just_cut(run: str) -> tuple[tuple[str, bool], ...]:
+    """Every stretch of a text is cut twice, once to see what repeats."""
+    return tuple(_found(run))
+
+
+def _found(run: str) -> Iterator[tuple[str, bool]]:
     vocabulary, lengths = _vocabulary(), _lengths()
     start = position = 0
     while position < len(run):

@@ -63,7 +63,7 @@ def latin_language(text: str, default: str = "en") -> str:
     """French or English, by the small words that only one of them has; the default if neither shows."""
     head = text[:_LOOK].casefold()
     words = _LATIN.findall(head)
-    accented = 0 if head.isascii() else sum(1 for word in words if _ACCENTED.search(word))
+    accented = sum(1 for word in words if not word.isascii() and _ACCENTED.search(word))
     french = sum(map(_FRENCH.__contains__, words)) + 0.5 * accented
     english = sum(map(_ENGLISH.__contains__, words))
     if french == english:

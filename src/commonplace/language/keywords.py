@@ -76,7 +76,7 @@ def _in_sentence(sentence: str, reading: _Reading) -> Iterator[Word]:
         word = None
         for word in _in_run(match, reading, opens):
             yield word
-        if last and _designates(match, last):
+        if last and match.end() - match.start() == 1 and _designates(match, last):
             start = match.string.rindex(last.surface, 0, match.start())
             yield Word(match.string[start : match.end()], last.weight * _DESIGNATED)
         last, opens = word, False
@@ -126,9 +126,9 @@ def _counted(match: re.Match[str]) -> bool:
 
 
 def _designates(match: re.Match[str], last: Word) -> bool:
-    """Whether a run is a capital letter right after a noun that stands without particle."""
+    """Whether a run of one letter is a capital right after a noun that stands without particle."""
     letter, start = match.group(), match.start()
-    if len(letter) > 1 or not "A" <= letter <= "Z" or letter in _NO_DESIGNATOR or last.weight < 1:
+    if not "A" <= letter <= "Z" or letter in _NO_DESIGNATOR or last.weight < 1:
         return False
     before = match.string[max(start - len(last.surface) - 1, 0) : start]
     return before.removesuffix(" ").endswith(last.surface)
