@@ -173,6 +173,13 @@ def test_only_rows_that_lead_by_themselves_are_looked_around() -> None:
     assert len(looked_around) < 10
 
 
+def test_what_is_related_by_its_own_meaning_comes_before_what_is_only_lent() -> None:
+    match, beside, translated = Candidate(1, 0.6, ASKED), Candidate(2, 0.1, 0), Candidate(9, SCALE.related, 0)
+    hardly = translated._replace(cosine=SCALE.unrelated)
+    assert order(match, beside, translated, neighbours={2: [1]}) == [1, 9, 2]
+    assert order(match, beside, hardly, neighbours={2: [1]}) == [1, 2, 9]
+
+
 def test_an_unrelated_neighbour_lends_nothing() -> None:
     _, alone = ranked(Candidate(1, 0.45, 0), Candidate(2, 0.2, 0), neighbours={2: [1]})
     assert alone.reasons["neighbours"] == pytest.approx(0)

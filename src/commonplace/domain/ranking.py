@@ -67,6 +67,8 @@ class Scale:
     """What two unrelated texts usually have: the zero of the vector score."""
     edge: float = field(init=False, repr=False)
     """The vector score up to which a text counts as unrelated."""
+    related: float = field(init=False, repr=False)
+    """The cosine from which on a text is related."""
     anchors: tuple[tuple[float, float], ...] = field(init=False, repr=False)
     """Cosines and the similarity each stands for."""
 
@@ -76,8 +78,8 @@ class Scale:
         object.__setattr__(self, "span", self.same - self.unrelated)
         object.__setattr__(self, "usual", self.unrelated / 2)
         object.__setattr__(self, "edge", (self.unrelated - self.usual) / self.span)
-        related = self.unrelated + self.span / 5
-        anchors = ((0.0, 0.0), (self.unrelated, 0.5), (related, 0.7), (self.same, 0.9), (1.0, 1.0))
+        object.__setattr__(self, "related", self.unrelated + self.span / 5)
+        anchors = ((0.0, 0.0), (self.unrelated, 0.5), (self.related, 0.7), (self.same, 0.9), (1.0, 1.0))
         object.__setattr__(self, "anchors", anchors)
 
 
@@ -95,9 +97,14 @@ class Weights:
     recency: float = 0.015
     use: float = 0.015
 
+    @property
+    def boosts(self) -> float:
+        """The most that importance, recency and use can add, and a little more for rounding."""
+        return self.importance + self.recency + self.use + _ROUNDING
 
-DEFAULT = Weights()
+
 _ROUNDING = 1e-9
+DEFAULT = Weights()
 SHOWN = 5e-5
 """People are shown four decimals: what they see as enough is enough."""
 
@@ -168,8 +175,16 @@ class _Contest:
             self._own.setdefault(row, 0.0)
         self._own |= self._meant(beside.cosines, beside.wholes)
         self._cosines |= beside.cosines
-        self._lent = _lent(self._own, beside.neighbours, self._scale.edge, self._weights.neighbours)
+        lent = _lent(self._own, beside.neighbours, self._scale.edge, self._weights.neighbours)
+        ceiling = self._ceiling()
+        self._lent = {row: min(more, max(ceiling - self._own[row], 0.0)) for row, more in lent.items()}
         return self._own | {row: self._own[row] + more for row, more in self._lent.items()}
+
+    def _ceiling(self) -> float:
+        """Up to where something may be lifted: boosts and all, not to where a text is related by its own meaning."""
+        related = self._scale.related
+        least = min((self._own[row] for row, cosine in self._cosines.items() if cosine >= related), default=inf)
+        return least - self._weights.boosts
 
     def _leaders(self, limit: int | None) -> list[int]:
         """The rows around which there may be something that changes the answer, best first.
@@ -192,9 +207,7 @@ class _Contest:
         """What a row needs at least to be among so many of those that pass, with the most that boosts can add."""
         if limit is None or len(passing) <= limit:
             return -inf
-        weights = self._weights
-        most = weights.importance + weights.recency + weights.use + _ROUNDING
-        return sorted((plain[row] for row in passing), reverse=True)[limit - 1] - most
+        return sorted((plain[row] for row in passing), reverse=True)[limit - 1] - self._weights.boosts
 
     def _passing(self, rows: Iterable[int]) -> list[int]:
         """Those that are close enough. Most have none of the words: of these the cosine alone tells."""
