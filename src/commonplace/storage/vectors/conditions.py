@@ -81,20 +81,25 @@ class Sieve:
     def passing(self, memories: Columns, conditions: Conditions) -> Mask:
         """As the function; not to be written to."""
         if conditions.numbers is not None or conditions.categorised is not None:
-            return passing(memories, conditions)
+            return _sealed(passing(memories, conditions))
         timeless = replace(conditions, now=0)
         kept = self._kept.get(timeless)
         if kept is None or not kept.since <= conditions.now < kept.until:
-            kept = self._keep(timeless, passing(memories, conditions), conditions.now, memories["ends"])
+            kept = self._keep(timeless, _sealed(passing(memories, conditions)), conditions.now, memories["ends"])
         return kept.mask
 
     def _keep(self, timeless: Conditions, mask: Mask, now: int, ends: NDArray[np.int64]) -> Kept:
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        mask.setflags(write=False)  # it will be handed out again
         kept = Kept(mask, now, int(ends.min(where=mask, initial=NEVER)))
         self._kept[timeless] = kept
         return kept
+
+
+def _sealed(mask: Mask) -> Mask:
+    """Whoever asks again is handed the same one."""
+    mask.setflags(write=False)
+    return mask
 
 
 def _among(column: NDArray[np.int32], values: Sequence[int]) -> Mask:
