@@ -280,6 +280,25 @@ def test_the_doctor_says_when_there_is_no_store(folder: Path) -> None:
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("lost", ["removed", "emptied"])
+async def test_a_store_that_is_gone_is_not_passed_over_beside_its_backups(folder: Path, lost: str) -> None:
+    await filled(folder, "the lighthouse keeper sleeps")
+    assert run("backup", "--data-dir", str(folder), "before").returncode == 0
+    for file in folder.glob("commonplace.db*"):
+        file.unlink()
+    if lost == "emptied":
+        (folder / "commonplace.db").touch()
+    answer = run("doctor", "--data-dir", str(folder))
+    assert answer.returncode == 1
+    assert "there are backups of one" in answer.stdout
+    assert "`commonplace restore before` puts the latest back" in answer.stdout
+    served = run("serve", "--data-dir", str(folder))
+    assert "`commonplace restore before` puts the latest back" in served.stderr
+    assert served.returncode == (2 if lost == "emptied" else 0)
+    assert run("restore", "--data-dir", str(folder), "before", "--yes").returncode == 0
+    assert run("verify", "--data-dir", str(folder)).returncode == 0
+
+
 # The guide
 
 

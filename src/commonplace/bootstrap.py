@@ -221,6 +221,22 @@ def has_store(settings: Settings) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
+def latest_backup(settings: Settings) -> str:
+    """The name of the youngest file in the folder of the backups, for when there is no store to ask; empty without."""
+    found = sorted(settings.backup_folder.glob("*.db"), key=lambda file: file.stat().st_mtime)
+    return found[-1].stem if found else ""
+
+
+def mention_backups(settings: Settings) -> None:
+    """To begin anew in silence where a store has been would hide that it is gone."""
+    if not has_store(settings) and (name := latest_backup(settings)):
+        logging.getLogger(__name__).warning(
+            "there is no store in %s, though there are backups of one: `commonplace restore %s` puts the latest back",
+            settings.folder,
+            name,
+        )
+
+
 def dialect_named(name: str) -> Dialect:
     """Loaded when it is asked for: a server on stdio needs only one."""
     if name in DIALECTS:

@@ -141,11 +141,12 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 async def _serving(settings: Settings) -> None:
-    from commonplace.bootstrap import build, chosen_dialects
+    from commonplace.bootstrap import build, chosen_dialects, mention_backups
     from commonplace.transports.mcp import DialectServer
     from commonplace.transports.serving import serve
     from commonplace.welcome import welcome
 
+    mention_backups(settings)
     engine = build(settings)
     try:
         dialects = {n: DialectServer(one, engine, settings) for n, one in chosen_dialects(settings).items()}

@@ -60,10 +60,13 @@ def _doctor(options: argparse.Namespace) -> int:
 
 def findings(settings: Settings) -> Iterator[Finding]:
     """First what can be seen from outside, then what the engine says."""
-    from commonplace.bootstrap import has_store
+    from commonplace.bootstrap import has_store, latest_backup
 
     if not has_store(settings):
-        yield Finding(FAIL, "folder", f"no store in {settings.folder}", "`commonplace serve` makes one, or --data-dir")
+        latest = latest_backup(settings)
+        lost = f"no store in {settings.folder}" + (", though there are backups of one" if latest else "")
+        back = f"`commonplace restore {latest}` puts the latest back" if latest else "`commonplace serve` makes one"
+        yield Finding(FAIL, "folder", lost, f"{back}, or --data-dir")
         return
     yield from _folder(settings)
     yield _space(settings)
