@@ -152,8 +152,7 @@ async def status(call: Call) -> Status:
         "memory_stats": {
             "total_blocks": figures.blocks,
             "active_stm": mine.total,
-            # Until the next search the index still has what was deleted, and is not to be counted.
-            "cache_size": min(figures.cached, figures.memories),
+            "cache_size": figures.cached,
         },
         "config": config(call),
         "embedding": {

@@ -276,10 +276,17 @@ class SqliteReading(ReadingParts):
             blocks=single["block_count"],
             unembedded=unembedded[0],
             unembedded_reason=unembedded[1] or "",
-            cached=self._follower().size,
+            cached=self._cached(),
             events=single["last_event"],
             bytes=self._path.stat().st_size,
         )
+
+    def _cached(self) -> int:
+        """How many the index has, caught up; it is not loaded to be counted."""
+        if not self._follower().size:
+            return 0
+        with self._index() as index:
+            return len(index)
 
     def meta(self, key: str) -> str | None:
         row = self._one("meta", key=key)
