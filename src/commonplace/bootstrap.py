@@ -222,9 +222,9 @@ def has_store(settings: Settings) -> bool:
 
 
 def latest_backup(settings: Settings) -> str:
-    """The name of the youngest file in the folder of the backups, for when there is no store to ask; empty without."""
-    found = sorted(settings.backup_folder.glob("*.db"), key=lambda file: file.stat().st_mtime)
-    return found[-1].stem if found else ""
+    """Its name, for when there is no store to ask; empty without one."""
+    found = SqliteVault(settings.folder, settings.backup_folder).listed()
+    return found[-1].name if found else ""
 
 
 def mention_backups(settings: Settings) -> None:

@@ -46,7 +46,7 @@ class SqliteVault:
         return await asyncio.to_thread(self._create, backup_name(name), at)
 
     async def backups(self) -> list[Backup]:
-        return await asyncio.to_thread(self._all)
+        return await asyncio.to_thread(self.listed)
 
     async def has(self, name: str) -> bool:
         return self._file(name).exists()
@@ -147,7 +147,8 @@ class SqliteVault:
             raise NotFound("backup", name)
         return file
 
-    def _all(self) -> list[Backup]:
+    def listed(self) -> list[Backup]:
+        """The latest last."""
         files = [file for file in self._place.glob(f"*{SUFFIX}") if _is_backup(file)]
         return sorted((self._known(file) for file in files), key=lambda backup: (backup.made_at, backup.name))
 
