@@ -161,17 +161,17 @@ class Tool:
             valid = self._arguments.model_validate(self._given(arguments))
         except ValidationError as error:
             raise self._invalid(error) from error
-        values = {name: getattr(valid, name) for name in type(valid).model_fields}
-        result = await self.function(call, **values)
+        result = await self.function(call, **vars(valid))
         return result if isinstance(result, Answer) else Answer(result)
 
     def _given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Without the nulls that mean "left out", as many clients send them; where null has a meaning, it stays."""
-        fields = self._arguments.model_fields
-        left_out = {
-            name for name in arguments.keys() & fields.keys() if type(None) not in get_args(fields[name].annotation)
-        }
-        return {name: value for name, value in arguments.items() if value is not None or name not in left_out}
+        return {name: value for name, value in arguments.items() if value is not None or name not in self._never_null}
+
+    @cached_property
+    def _never_null(self) -> frozenset[str]:
+        fields = self._arguments.model_fields.items()
+        return frozenset(name for name, field in fields if type(None) not in get_args(field.annotation))
 
     def _invalid(self, error: ValidationError) -> Invalid:
         problems = [self._problem(one) for one in error.errors(include_url=False, include_context=False)]

@@ -3,7 +3,6 @@
 import re
 from datetime import datetime
 from typing import NewType
-from uuid import UUID
 
 MemoryId = NewType("MemoryId", str)
 UserId = NewType("UserId", str)
@@ -19,7 +18,8 @@ def uuid7(now: datetime, randomness: bytes) -> str:
     milliseconds = int(now.timestamp() * 1000)
     bits = int.from_bytes(randomness[:RANDOM_BYTES])
     value = (milliseconds & (1 << 48) - 1) << 80 | 7 << 76 | (bits >> 62 & 0xFFF) << 64 | 2 << 62 | bits & (1 << 62) - 1
-    return str(UUID(int=value))
+    digits = f"{value:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
 
 
 def is_uuid(text: str) -> bool:

@@ -115,6 +115,8 @@ def ttl(value: timedelta, field: str = "ttl") -> timedelta:
 
 def metadata(value: Mapping[str, Any], field: str = "metadata") -> dict[str, Any]:
     """An object as JSON has it, bounded: nothing in it that could not be stored, sent and read again."""
+    if not value:
+        return {}
     _check_part(field, value, MAX_METADATA_DEPTH)
     size = len(json.dumps(value, ensure_ascii=False).encode())
     if size > MAX_METADATA_BYTES:

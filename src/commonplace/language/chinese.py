@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import chain, product
+from itertools import product
 
 from commonplace.language.stopwords import FAINT, STOPWORDS, TIMEWORDS
 from commonplace.language.words import Word
@@ -67,12 +67,10 @@ def words(run: str, repeated: frozenset[str] = frozenset()) -> Iterator[Word]:
 def repeated_in(stretches: Iterable[str]) -> frozenset[str]:
     """The n-grams of two to four characters that occur more than once between known words and grammar."""
     unknown = [piece for run in stretches for piece, known in _pieces(run) if not known and len(piece) > 1]
-    grams = Counter(chain.from_iterable(_grams(piece) for piece in unknown))
-    return frozenset(gram for gram, count in grams.items() if count > 1)
-
-
-def _grams(piece: str) -> Iterator[str]:
-    return (piece[i : i + n] for n in (2, 3, 4) for i in range(len(piece) - n + 1))
+    grams = [piece[i : i + n] for piece in unknown for n in (2, 3, 4) for i in range(len(piece) - n + 1)]
+    if len(set(grams)) == len(grams):
+        return frozenset()
+    return frozenset(gram for gram, count in Counter(grams).items() if count > 1)
 
 
 def _pieces(run: str) -> Iterable[tuple[str, bool]]:

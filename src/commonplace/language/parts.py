@@ -10,6 +10,7 @@ HEAD = 800
 # A part holds at most 110 wide or 260 narrow characters; in these costs both make the same sum.
 _WIDE, _NARROW = 26, 11
 _BUDGET = 110 * _WIDE
+_LONGEST = _BUDGET // _NARROW
 _WIDE_SCRIPTS = frozenset({Script.HAN, Script.KANA, Script.HANGUL})
 
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s++|[。！？｡]++[」』”’）]*+|\n++")
@@ -40,13 +41,15 @@ def _cut(text: str) -> list[str]:
 
 def _reach(text: str, start: int) -> int:
     """How far a part that begins here may go."""
+    ahead = text[start : start + _LONGEST]
+    if len(ahead) * _WIDE <= _BUDGET or ahead.isascii():
+        return start + len(ahead)
     left = _BUDGET
-    for position in range(start, len(text)):
-        char = text[position]
+    for length, char in enumerate(ahead):
         left -= _WIDE if char > "\u1100" and script_of(char) in _WIDE_SCRIPTS else _NARROW
         if left < 0:
-            return position
-    return len(text)
+            return start + length
+    return start + len(ahead)
 
 
 def _end(text: str, start: int, reach: int) -> int:

@@ -260,8 +260,8 @@ JOIN memories AS m ON m.number = v.memory
 WHERE m.id = :id
 ORDER BY v.number
 
--- name: add_tags
-INSERT INTO tags (memory, position, tag) SELECT :memory, key, value FROM json_each(:tags)
+-- name: add_tag
+INSERT INTO tags (memory, position, tag) VALUES (?, ?, ?)
 
 -- name: clear_tags
 DELETE FROM tags WHERE memory = :memory

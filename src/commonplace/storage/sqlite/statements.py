@@ -1,5 +1,6 @@
 """Running the named queries on one connection."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import apsw
@@ -28,6 +29,10 @@ class Statements:
 
     def _do(self, name: str, /, **bindings: Any) -> None:
         self._connection.execute(queries()[name], bindings)
+
+    def _do_each(self, name: str, rows: Iterable[Row], /) -> None:
+        """The statement once for every row, its values by place."""
+        self._connection.executemany(queries()[name], rows)
 
     def _added(self, name: str, /, **bindings: Any) -> int:
         """The number that the file gave to the one row that was added."""

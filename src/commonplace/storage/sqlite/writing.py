@@ -148,8 +148,8 @@ class SqliteTransaction(WritingParts, SqliteReading):
             self._add_vectors(memory.number, prints, at)
 
     def _put_tags(self, number: int, tags: Sequence[str]) -> None:
-        if tags:
-            self._do("add_tags", memory=number, tags=rows.as_json(tags))
+        # Rather than INSERT ... SELECT from json_each, which takes twice as long for a few.
+        self._do_each("add_tag", ((number, position, tag) for position, tag in enumerate(tags)))
 
     def set_end(self, number: int, ephemeral: Ephemeral | None) -> None:
         if ephemeral is None:
