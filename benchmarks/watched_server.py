@@ -54,6 +54,7 @@ def watch_all() -> None:
     from commonplace.dialects.greeum import memory as tools
     from commonplace.engine import embedding, memories, recall
     from commonplace.models.use import UniversalSentenceEncoder
+    from commonplace.storage.sqlite import store
     from commonplace.storage.sqlite.reading import SqliteReading
     from commonplace.storage.sqlite.scan import SqliteScan
     from commonplace.storage.sqlite.writer import Writer
@@ -63,10 +64,11 @@ def watch_all() -> None:
     watch("full text", SqliteReading, "lexical")
     watch("full text", recall, "query_terms")
     watch("full text", embedding, "terms")
-    watch_statements(SqliteTransaction, {"add_words": "full text"})
+    watch("full text", store, "merge")
+    watch_statements(SqliteTransaction, {"add_words": "words"})
     watch("vectors", SqliteReading, "scan")
     watch("vectors", SqliteScan, "best", "of")
-    watch("vectors", SqliteTransaction, "_add_vectors")
+    watch("vector rows", SqliteTransaction, "_add_vectors")
     # Named, so that the rest can be told apart.
     watch("keywords", tools, "extracted_tags", "extracted_keywords")
     watch("neighbours", SqliteReading, "neighbours")
@@ -76,6 +78,7 @@ def watch_all() -> None:
     watch("sql", memories.Memories, "remember_in")
     # What a transaction takes beyond what is done in it is the commit: the disk.
     watch("commit", Writer, "_committed")
+    watch("disk", store.SqliteStore, "_bring_log_over")
 
 
 def main() -> int:
