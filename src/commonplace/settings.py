@@ -114,7 +114,7 @@ class Settings:
         6000, "requests a minute for each user; a minute's worth may come at once; 0: no limit", metavar="N"
     )
     address_rate_limit: int = _setting(60000, "the same for each address, whoever sends them", metavar="N")
-    failure_rate_limit: int = _setting(60, "requests with a wrong credential a minute for each address", metavar="N")
+    failure_rate_limit: int = _setting(60, "different wrong credentials a minute for each address", metavar="N")
     max_body_bytes: int = _setting(16_777_216, "the largest request to accept", metavar="N")
     session_timeout: float = _setting(3600.0, "seconds after which an idle session over HTTP or SSE ends", metavar="S")
     sse_heartbeat: float = _setting(30.0, "seconds between two signs of life on an SSE stream; 0: none", metavar="S")

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import TextResourceContents
 
 from commonplace.domain.access import Permission
+from commonplace.domain.errors import Unauthenticated
 from tests.serving import OWNER_KEY, PROGRAM, Served, environment, over_http, over_sse, served
 from tests.transports.wire import bearer, key_for, message_in, modern_headers, opened, post, request, revoke
 
@@ -48,8 +49,17 @@ def test_without_a_valid_key_nothing_is_served(server: Served, headers: dict[str
     refused = post(server, request("tools/list", modern=True), {**modern_headers("tools/list", key=""), **headers})
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"].startswith("Bearer")
-    assert set(refused.json()) == {"error", "remedy"}
+    assert refused.json()["error"]["data"]["remedy"] == Unauthenticated().remedy
+    assert httpx2.get(server.url("/metrics"), headers=headers).json()["remedy"] == Unauthenticated().remedy
     assert _sse_status(server, headers) == 401
+
+
+@pytest.mark.anyio
+async def test_a_client_with_a_wrong_key_learns_what_to_do(server: Served) -> None:
+    async with over_http(server, key="cp_wrong", era="2026-07-28") as client:
+        with pytest.raises(MCPError) as refused:
+            await client.list_tools()
+    assert Unauthenticated().remedy in str(refused.value)
 
 
 def test_a_key_in_the_address_is_no_key(server: Served) -> None:

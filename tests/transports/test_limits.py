@@ -6,9 +6,10 @@ import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mcp.shared.exceptions import MCPError
 
-from commonplace.transports.limits import Addresses, Buckets
-from tests.serving import Served, served
+from commonplace.transports.limits import Addresses, Buckets, Guesses
+from tests.serving import OWNER_KEY, Served, over_http, served
 from tests.transports.wire import bearer, key_for, modern_headers, post, request
 
 LISTING = request("tools/list", modern=True)
@@ -95,7 +96,8 @@ async def test_a_user_who_asks_too_often_is_told_when_to_come_back_and_others_ar
 
 def test_guessing_is_slowed_down_even_when_it_guesses_right(folder: Path) -> None:
     with served(folder, "--failure-rate-limit", "2", "--trusted-proxies", "127.0.0.1") as server:
-        statuses = [listed(server, "wrong", **{"X-Forwarded-For": "5.5.5.5"}).status_code for _ in range(4)]
+        guesses = [f"wrong {number}" for number in range(4)]
+        statuses = [listed(server, guess, **{"X-Forwarded-For": "5.5.5.5"}).status_code for guess in guesses]
         assert statuses == [401, 401, 429, 429]
         refused = httpx2.get(server.url("/health"), headers=bearer() | {"X-Forwarded-For": "5.5.5.5"})
         assert refused.status_code == 429
@@ -112,16 +114,46 @@ def test_an_address_that_sends_too_much_is_refused_without_a_credential_too(fold
 def test_a_stranger_does_not_choose_his_address(folder: Path) -> None:
     with served(folder, "--failure-rate-limit", "2") as server:
         forged = [{"X-Forwarded-For": f"5.5.5.{number}"} for number in range(4)]
-        assert [listed(server, "wrong", **one).status_code for one in forged] == [401, 401, 429, 429]
+        statuses = [listed(server, f"wrong {number}", **one).status_code for number, one in enumerate(forged)]
+        assert statuses == [401, 401, 429, 429]
+
+
+def test_a_client_with_an_old_key_locks_nobody_out(folder: Path) -> None:
+    with served(folder, "--failure-rate-limit", "2") as server:
+        assert {listed(server, "an old key").status_code for _ in range(9)} == {401}
+        assert listed(server, OWNER_KEY).status_code == 200
+
+
+def test_the_same_wrong_credential_counts_once() -> None:
+    guesses = Guesses(60)
+    for number in range(50):
+        guesses.count("a", str(number))
+        guesses.count("a", str(number))
+    assert not guesses.wait("a")
+    for number in range(10):
+        guesses.count("a", f"more {number}")
+    assert guesses.wait("a")
+    assert not guesses.wait("b")
+
+
+@pytest.mark.anyio
+async def test_a_client_is_told_that_it_asks_too_often(folder: Path) -> None:
+    with served(folder, "--rate-limit", "3") as server:
+        async with over_http(server, era="2026-07-28") as client:
+            for _ in range(9):
+                listed(server, OWNER_KEY)
+            with pytest.raises(MCPError, match="too many requests: repeat in"):
+                await client.list_tools()
 
 
 def test_the_largest_body_is_a_setting(folder: Path) -> None:
     with served(folder, "--max-body-bytes", "2000") as server:
         refused = post(server, b"x" * 2001, modern_headers("tools/list"))
         assert refused.status_code == 413
-        assert refused.json()["error"] == "the request is larger than 2000 bytes"
-        assert "--max-body-bytes" in refused.json()["remedy"]
-        assert listed(server, "cp_owner-key-of-the-tests").status_code == 200
+        problem = refused.json()["error"]["data"]
+        assert problem["error"] == "the request is larger than 2000 bytes"
+        assert "--max-body-bytes" in problem["remedy"]
+        assert listed(server, OWNER_KEY).status_code == 200
         url = f"http://127.0.0.1:{server.sse_port}/sse?session_id=0"
         refused = httpx2.post(url, content=b"x" * 2001, headers=bearer())
         assert (refused.status_code, refused.json()["error"]) == (413, "the request is larger than 2000 bytes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from commonplace.domain.access import STRANGER, Actor
@@ -15,6 +15,7 @@ from commonplace.settings import Settings
 from commonplace.transports.limits import Limits, too_many
 from commonplace.transports.mcp import ACTOR
 from commonplace.transports.oauth import challenge
+from commonplace.transports.refusals import Refusal
 from commonplace.transports.tokens import Tokens
 
 _PARTS_OF_A_JWT = 3
@@ -91,12 +92,12 @@ class Authenticated:
         if not credential:
             return self._stranger(path, address)
         # Not even looked at: else the limit would slow down guessing only where it guesses wrong.
-        if wait := self._limits.failures.wait(address):
-            return too_many(wait)
+        if wait := self._limits.guesses.wait(address):
+            return too_many(wait, "too many wrong credentials came from this address")
         try:
             actor = await self._credentials.actor(credential, may_be_jwt)
         except Unauthenticated as error:
-            self._limits.failures.take(address)
+            self._limits.guesses.count(address, credential)
             return self._refused(error, 401, path, "invalid_token")
         except Forbidden as error:
             return self._refused(error, 403, path, "insufficient_scope")
@@ -112,11 +113,11 @@ class Authenticated:
         wait = self._limits.users.take(f"stranger {address}")
         return too_many(wait) if wait else STRANGER
 
-    def _refused(self, error: CommonplaceError, status: int, path: str, reason: str = "") -> JSONResponse:
+    def _refused(self, error: CommonplaceError, status: int, path: str, reason: str = "") -> Refusal:
         headers = {}
         if status in (401, 403):
             headers["WWW-Authenticate"] = challenge(self._settings, self._base, path, reason)
-        return JSONResponse({"error": error.message, "remedy": error.remedy}, status, headers)
+        return Refusal(status, error.message, error.remedy, headers)
 
 
 def _offered(connection: HTTPConnection) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from typing import Any
 
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.settings import Settings
+from commonplace.transports.refusals import Refusal
 
 _MOST_NAMES = 20_000
 """Those that have not come for longest are forgotten first: a flood of addresses must not fill the memory."""
@@ -49,6 +50,31 @@ class Buckets:
         return min(float(self._size), tokens + (self._clock() - at) * self._size / 60)
 
 
+class Guesses:
+    """Wrong credentials, so many a minute from each address.
+
+    The same one once more is no guess: a client with an old key must not lock out all others of its machine.
+    """
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._buckets = Buckets(per_minute, clock)
+        self._salt = secrets.token_bytes(16)
+        self._known: OrderedDict[bytes, None] = OrderedDict()
+
+    def wait(self, address: str) -> float:
+        """Seconds until a credential from there is looked at."""
+        return self._buckets.wait(address)
+
+    def count(self, address: str, credential: str) -> None:
+        guess = blake2b(f"{address} {credential}".encode(), key=self._salt, digest_size=16).digest()
+        if guess not in self._known:
+            self._buckets.take(address)
+        self._known[guess] = None
+        self._known.move_to_end(guess)
+        if len(self._known) > _MOST_NAMES:
+            self._known.popitem(last=False)
+
+
 class Addresses:
     """Where a request comes from: what a trusted proxy says of it, or else the other end of the connection."""
 
@@ -79,7 +105,7 @@ class Limits:
     addresses: Addresses
     users: Buckets
     anyone: Buckets
-    failures: Buckets
+    guesses: Guesses
 
     @classmethod
     def of(cls, settings: Settings) -> Limits:
@@ -87,7 +113,7 @@ class Limits:
             Addresses(settings.trusted_proxies),
             Buckets(settings.rate_limit),
             Buckets(settings.address_rate_limit),
-            Buckets(settings.failure_rate_limit),
+            Guesses(settings.failure_rate_limit),
         )
 
 
@@ -126,15 +152,14 @@ class Sized:
             await too_large(self._most)(scope, receive, send)
 
 
-def too_large(most: int) -> JSONResponse:
+def too_large(most: int) -> Refusal:
     remedy = "send less at once, or start the server with a larger --max-body-bytes"
-    return JSONResponse({"error": f"the request is larger than {most} bytes", "remedy": remedy}, _TOO_LARGE)
+    return Refusal(_TOO_LARGE, f"the request is larger than {most} bytes", remedy)
 
 
-def too_many(seconds: float) -> JSONResponse:
+def too_many(seconds: float, error: str = "too many requests") -> Refusal:
     later = math.ceil(seconds)
-    body: dict[str, Any] = {"error": "too many requests", "remedy": f"repeat in {later} s"}
-    return JSONResponse(body, 429, {"Retry-After": str(later)})
+    return Refusal(429, error, f"repeat in {later} s", {"Retry-After": str(later)})
 
 
 def _forwarded(scope: Scope) -> list[str]:

@@ -17,13 +17,14 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from commonplace.domain.access import Actor
 from commonplace.settings import Settings
 from commonplace.transports.backlog import STANDING, Backlog, Room
 from commonplace.transports.mcp import ACTOR, DialectServer
+from commonplace.transports.refusals import Refusal
 
 logger = logging.getLogger(__name__)
 
@@ -201,5 +202,5 @@ async def _hand_over(session: Session, message: SessionMessage) -> None:
 
 
 def _full() -> Response:
-    body = {"error": "too many SSE connections", "remedy": f"repeat in {_RETRY_AFTER} s, or use streamable HTTP"}
-    return JSONResponse(body, 503, {"Retry-After": str(_RETRY_AFTER)})
+    remedy = f"repeat in {_RETRY_AFTER} s, or use streamable HTTP"
+    return Refusal(503, "too many SSE connections", remedy, {"Retry-After": str(_RETRY_AFTER)})

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import anyio
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
@@ -23,6 +23,7 @@ from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports.limits import Limits
 from commonplace.transports.mcp import ACTOR
+from commonplace.transports.refusals import Refusal
 from commonplace.transports.switchboard import BATCH, MOST_LINES, PAUSE, TRY_AGAIN_LATER, Line, Switchboard, change
 
 logger = logging.getLogger(__name__)
@@ -91,9 +92,9 @@ class Sockets:
             require(actor, Permission.READ)
             require_whole(actor)
         except Forbidden as error:
-            return JSONResponse({"error": error.message, "remedy": error.remedy}, 403)
+            return Refusal(403, error.message, error.remedy)
         if self._board.closed or len(self._board) >= MOST_LINES:
-            return JSONResponse({"error": "too many connections", "remedy": "try again later"}, 503)
+            return Refusal(503, "too many connections", "try again later")
         return None
 
     async def _serve(self, line: Line, websocket: WebSocket) -> None:
