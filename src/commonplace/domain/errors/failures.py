@@ -78,7 +78,10 @@ class StoreCorrupt(StoreFailed):
 
     @property
     def remedy(self) -> str:
-        return "stop all servers, keep a copy of the folder, and put back the latest backup; nothing was changed"
+        return (
+            "stop all servers and put back the latest backup: `commonplace backups` lists them, `commonplace restore "
+            "NAME --yes` puts one back and keeps the damaged files; nothing was changed"
+        )
 
 
 @dataclass(eq=False)
