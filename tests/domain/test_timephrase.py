@@ -95,6 +95,8 @@ la veille technologique|la veille de Noël|mise en veille
 先天后天|先天和后天|后天的努力|后天环境的影响|上周游|在网上周游世界
 2월 30일|13월 1일|2024-02-30|2024-13-01|0000-01-01|February 30|30 février|2月30日|2023년 2월 29일
 -3 days ago|(-3 days ago)|−3일 전|-3日前|il y a -3 jours|이 일 전에 한 이야기|백일 전시회|二三十天前|十几天前
+Q3 revenue|until the second quarter of the game|does this fall back to|this Spring Boot project
+a été dernier|a été 2024 fois|3분기 실적|봄 여름 가을 겨울|여름에|三季度|夏天|第3四半期|夏に
 999999 years ago|999999년 전|999999日前|in 999999 years|||,,,
 """
 
@@ -120,6 +122,23 @@ def test_of_several_phrases_the_most_precise_then_the_longest_then_the_first_is_
     found = detect(query, WEDNESDAY)
     assert found is not None
     assert found.expression == expression
+
+
+@pytest.mark.parametrize(
+    ("now", "phrase", "span"),
+    [
+        ("2024-01-10", "올겨울|이번 겨울|this winter|cet hiver|今年の冬", "2023-12-01..2024-02-29"),
+        ("2024-01-10", "last winter|지난겨울", "2022-12-01..2023-02-28"),
+        ("2024-01-10", "last quarter|上季度", "2023-10-01..2023-12-31"),
+        ("2024-07-01", "last summer|지난 여름", "2023-06-01..2023-08-31"),
+        ("2024-07-01", "this summer|この夏", "2024-06-01..2024-08-31"),
+        ("2024-09-01", "last summer|this summer", "2024-06-01..2024-08-31"),
+        ("2024-11-18", "next quarter|다음 분기", "2025-01-01..2025-03-31"),
+    ],
+)
+def test_seasons_and_quarters_turn_with_the_year(now: str, phrase: str, span: str) -> None:
+    today = datetime.fromisoformat(now).replace(hour=12, tzinfo=PARIS)
+    assert {written(detect(one, today)) for one in phrase.split("|")} == {span}
 
 
 def test_a_named_language_shuts_out_the_words_of_others_but_not_figures() -> None:

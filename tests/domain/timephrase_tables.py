@@ -16,9 +16,21 @@ NOW = "2024-05-15T14:30:00"
 NIGHT, EVENING = "2024-05-14T18:00:00..2024-05-15T05:59:59", "2024-05-14T17:00:00..2024-05-14T23:59:59"
 SEVEN_PM = "2024-05-14T19:00:00..2024-05-14T19:59:59"
 THREE_PM = "2024-05-14T15:00:00..2024-05-14T15:59:59"
+LAST_QUARTER, LAST_SUMMER = "2024-01-01..2024-03-31", "2023-06-01..2023-08-31"
+LAST_WINTER = "2023-12-01..2024-02-29"
 DAWN_OF_TIME = "0001-02-01T00:00:00"
 
 KOREAN = {
+    "지난 분기|저번분기|2024년 1분기|올해 1/4분기|올 1사분기": LAST_QUARTER,
+    "이번 분기": "2024-04-01..2024-06-30",
+    "작년 3분기|2023년 3분기": "2023-07-01..2023-09-30",
+    "올 상반기|올해 상반기|2024년 상반기": "2024-01-01..2024-06-30",
+    "작년 하반기|지난 하반기": "2023-07-01..2023-12-31",
+    "지난여름|지난 여름|작년 여름|2023년 여름": LAST_SUMMER,
+    "지지난 여름": "2022-06-01..2022-08-31",
+    "지난겨울|작년 겨울|이번 겨울": LAST_WINTER,
+    "올겨울|다음 겨울": "2024-12-01..2025-02-28",
+    "1분기부터": f"2024-01-01T00:00:00..{NOW}",
     "오늘|금일": TODAY,
     "어제|어저께|하루 전|1일 전|１일 전": YESTERDAY,
     "그저께|그제|이틀 전|2일전": BEFORE_YESTERDAY,
@@ -99,6 +111,17 @@ KOREAN = {
     "2024년 1월 1일 이전": f"{DAWN_OF_TIME}..2023-12-31T23:59:59",
 }
 ENGLISH = {
+    "last quarter|Q1 2024|2024 Q1|the first quarter of this year": LAST_QUARTER,
+    "this quarter": "2024-04-01..2024-06-30",
+    "next quarter": "2024-07-01..2024-09-30",
+    "Q3 2023|third quarter of last year": "2023-07-01..2023-09-30",
+    "second half of last year|H2 2023": "2023-07-01..2023-12-31",
+    "last summer|summer 2023|the summer of last year": LAST_SUMMER,
+    "this summer|next summer|summer of 2024": "2024-06-01..2024-08-31",
+    "last winter|winter 2023|this winter": LAST_WINTER,
+    "last fall|fall 2023|last autumn": "2023-09-01..2023-11-30",
+    "this spring": "2024-03-01..2024-05-31",
+    "since Q1": f"2024-01-01T00:00:00..{NOW}",
     "today|TODAY|ｔｏｄａｙ": TODAY,
     "yesterday|Yesterday|a day ago|1 day ago": YESTERDAY,
     "the day before yesterday|two days ago|a couple of days ago": BEFORE_YESTERDAY,
@@ -158,6 +181,12 @@ ENGLISH = {
     "before 2024|prior to 2024": f"{DAWN_OF_TIME}..2023-12-31T23:59:59",
 }
 JAPANESE = {
+    "前四半期": LAST_QUARTER,
+    "今四半期": "2024-04-01..2024-06-30",
+    "去年の夏|昨年夏|昨夏|2023年の夏|2023年夏": LAST_SUMMER,
+    "この夏|今夏|今年の夏": "2024-06-01..2024-08-31",
+    "去年の冬|昨冬": LAST_WINTER,
+    "今春": "2024-03-01..2024-05-31",
     "今日|本日": TODAY,
     "昨日|きのう|一日前": YESTERDAY,
     "一昨日|おととい|二日前": BEFORE_YESTERDAY,
@@ -204,6 +233,13 @@ JAPANESE = {
     "昨日以前": f"{DAWN_OF_TIME}..2024-05-13T23:59:59",
 }
 CHINESE = {
+    "上个季度|上季度|今年第一季度|2024年第1季度|今年一季度": LAST_QUARTER,
+    "本季度|这个季度": "2024-04-01..2024-06-30",
+    "去年三季度": "2023-07-01..2023-09-30",
+    "今年上半年|2024年上半年": "2024-01-01..2024-06-30",
+    "去年下半年": "2023-07-01..2023-12-31",
+    "去年夏天|去年的夏天|去年夏季|2023年夏天|上个夏天|上個夏天": LAST_SUMMER,
+    "去年冬天|上个冬天": LAST_WINTER,
     "今天|今日": TODAY,
     "昨天|昨日|一天前": YESTERDAY,
     "前天|两天前|兩天前": BEFORE_YESTERDAY,
@@ -245,6 +281,14 @@ CHINESE = {
     "昨天之前": f"{DAWN_OF_TIME}..2024-05-13T23:59:59",
 }
 FRENCH = {
+    "le trimestre dernier|trimestre passé|T1 2024|premier trimestre 2024|1er trimestre de 2024": LAST_QUARTER,
+    "ce trimestre": "2024-04-01..2024-06-30",
+    "troisième trimestre de l'an dernier|3e trimestre 2023": "2023-07-01..2023-09-30",
+    "second semestre 2023|deuxième semestre de l'année dernière": "2023-07-01..2023-12-31",
+    "printemps prochain": "2025-03-01..2025-05-31",
+    "cet été": "2024-06-01..2024-08-31",
+    "hiver dernier|hiver 2023|cet hiver": LAST_WINTER,
+    "automne 2023|automne dernier": "2023-09-01..2023-11-30",
     "aujourd'hui|Aujourd’hui": TODAY,
     "hier|la veille": YESTERDAY,
     "hier et aujourd'hui": "2024-05-14..2024-05-15",

@@ -1,6 +1,6 @@
 """Chinese, simplified and traditional: 昨天, 上周, 三天前, 上周一, 去年3月, 从昨天到今天."""
 
-from commonplace.domain.timephrase import short_dates
+from commonplace.domain.timephrase import short_dates, terms
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTERNOON,
@@ -178,8 +178,8 @@ CHINESE = Language(
     code="zh",
     script="[一-龠]",
     phrases=PHRASES,
-    lexicons=LEXICONS,
-    rules=RULES + short_dates.CHINESE,
+    lexicons=LEXICONS | terms.CHINESE_LEXICONS,
+    rules=RULES + short_dates.CHINESE + terms.CHINESE,
     joins=JOINS,
     guards=GUARDS,
     link="[的在]? ?",

@@ -1,5 +1,6 @@
 """English: yesterday, last week, 3 days ago, last Monday, March 5th 2024, between Monday and Friday."""
 
+from commonplace.domain.timephrase import terms
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTERNOON,
@@ -184,8 +185,8 @@ ENGLISH = Language(
     code="en",
     script="[a-z]",
     phrases=PHRASES,
-    lexicons=LEXICONS,
-    rules=RULES,
+    lexicons=LEXICONS | terms.ENGLISH_LEXICONS,
+    rules=RULES + terms.ENGLISH,
     joins=JOINS,
     edges=("(?<![a-z0-9_à-ÿ@])", "(?![a-z0-9_à-ÿ@])"),
     guards={"now": ("(?<!-)", "(?!-)")},

@@ -3,6 +3,7 @@
 Accents are optional, as people type: everything here is written without, and compared without.
 """
 
+from commonplace.domain.timephrase import terms
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTERNOON,
@@ -190,8 +191,8 @@ FRENCH = Language(
     code="fr",
     script="[a-z]",
     phrases=PHRASES,
-    lexicons=LEXICONS,
-    rules=RULES,
+    lexicons=LEXICONS | terms.FRENCH_LEXICONS,
+    rules=RULES + terms.FRENCH,
     joins=JOINS,
     edges=("(?<![a-z0-9_@])", "(?![a-z0-9_@])"),
     guards=GUARDS,

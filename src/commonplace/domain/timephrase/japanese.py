@@ -1,6 +1,6 @@
 """Japanese: 昨日, 先週, 3日前, 先週の月曜日, 去年の3月, 昨日から今日まで."""
 
-from commonplace.domain.timephrase import short_dates
+from commonplace.domain.timephrase import short_dates, terms
 from commonplace.domain.timephrase.grammar import (
     A_WHILE_AGO,
     AFTER_NOON,
@@ -185,8 +185,8 @@ JAPANESE = Language(
     code="ja",
     script="[ぁ-んァ-ヶ一-龠]",
     phrases=PHRASES,
-    lexicons=LEXICONS,
-    rules=RULES + short_dates.JAPANESE,
+    lexicons=LEXICONS | terms.JAPANESE_LEXICONS,
+    rules=RULES + short_dates.JAPANESE + terms.JAPANESE,
     joins=JOINS,
     guards=GUARDS,
     link="の? ?",

@@ -1,6 +1,6 @@
 """Korean: 어제, 지난주, 3일 전, 작년 3월, 어제부터 오늘까지."""
 
-from commonplace.domain.timephrase import short_dates
+from commonplace.domain.timephrase import short_dates, terms
 from commonplace.domain.timephrase.dates import KOREAN_END as END
 from commonplace.domain.timephrase.dates import YEAR
 from commonplace.domain.timephrase.grammar import (
@@ -185,8 +185,8 @@ KOREAN = Language(
     code="ko",
     script="[가-힣]",
     phrases=PHRASES,
-    lexicons=LEXICONS,
-    rules=RULES + short_dates.KOREAN,
+    lexicons=LEXICONS | terms.KOREAN_LEXICONS,
+    rules=RULES + short_dates.KOREAN + terms.KOREAN,
     joins=JOINS,
     # A part of a day may be written together with the day: 어제저녁.
     edges=("(?:(?<![가-힣])|(?<=오늘)|(?<=어제)|(?<=그제)|(?<=저께)|(?<=내일))", ""),
