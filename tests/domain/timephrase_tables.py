@@ -18,9 +18,15 @@ SEVEN_PM = "2024-05-14T19:00:00..2024-05-14T19:59:59"
 THREE_PM = "2024-05-14T15:00:00..2024-05-14T15:59:59"
 LAST_QUARTER, LAST_SUMMER = "2024-01-01..2024-03-31", "2023-06-01..2023-08-31"
 LAST_WINTER = "2023-12-01..2024-02-29"
+YEAR_AND_HALF, MONTH_AND_HALF = "2022-08-15..2023-02-15", "2024-03-24..2024-04-07"
 DAWN_OF_TIME = "0001-02-01T00:00:00"
 
 KOREAN = {
+    "1년 반 전|일 년 반 전|일년 반쯤 전": YEAR_AND_HALF,
+    "한 달 반 전|1개월 반 전": MONTH_AND_HALF,
+    "두 시간 반 전": "2024-05-15T11:45:00..2024-05-15T12:15:00",
+    "지난달 말|지난달 초|저번달 중순": LAST_MONTH,
+    "작년 말|작년 초": LAST_YEAR,
     "지난 분기|저번분기|2024년 1분기|올해 1/4분기|올 1사분기": LAST_QUARTER,
     "이번 분기": "2024-04-01..2024-06-30",
     "작년 3분기|2023년 3분기": "2023-07-01..2023-09-30",
@@ -111,6 +117,12 @@ KOREAN = {
     "2024년 1월 1일 이전": f"{DAWN_OF_TIME}..2023-12-31T23:59:59",
 }
 ENGLISH = {
+    "a year and a half ago|one and a half years ago": YEAR_AND_HALF,
+    "a month and a half ago": MONTH_AND_HALF,
+    "two and a half hours ago": "2024-05-15T11:45:00..2024-05-15T12:15:00",
+    "a day and a half ago": "2024-05-13T20:30:00..2024-05-14T08:30:00",
+    "a week and a half ago": "2024-05-03..2024-05-07",
+    "end of last month|the beginning of last month": LAST_MONTH,
     "last quarter|Q1 2024|2024 Q1|the first quarter of this year": LAST_QUARTER,
     "this quarter": "2024-04-01..2024-06-30",
     "next quarter": "2024-07-01..2024-09-30",
@@ -181,6 +193,11 @@ ENGLISH = {
     "before 2024|prior to 2024": f"{DAWN_OF_TIME}..2023-12-31T23:59:59",
 }
 JAPANESE = {
+    "1年半前|一年半前": YEAR_AND_HALF,
+    "1ヶ月半前": MONTH_AND_HALF,
+    "2時間半前": "2024-05-15T11:45:00..2024-05-15T12:15:00",
+    "先月末|先月の初め|先月下旬": LAST_MONTH,
+    "去年の終わり|昨年末": LAST_YEAR,
     "前四半期": LAST_QUARTER,
     "今四半期": "2024-04-01..2024-06-30",
     "去年の夏|昨年夏|昨夏|2023年の夏|2023年夏": LAST_SUMMER,
@@ -233,6 +250,11 @@ JAPANESE = {
     "昨日以前": f"{DAWN_OF_TIME}..2024-05-13T23:59:59",
 }
 CHINESE = {
+    "一年半前|一年半之前": YEAR_AND_HALF,
+    "一个半月前|一個半月前": MONTH_AND_HALF,
+    "两个半小时前|两小时半前": "2024-05-15T11:45:00..2024-05-15T12:15:00",
+    "上个月底|上月初|上个月中旬": LAST_MONTH,
+    "去年底|去年年底|去年末": LAST_YEAR,
     "上个季度|上季度|今年第一季度|2024年第1季度|今年一季度": LAST_QUARTER,
     "本季度|这个季度": "2024-04-01..2024-06-30",
     "去年三季度": "2023-07-01..2023-09-30",
@@ -281,6 +303,9 @@ CHINESE = {
     "昨天之前": f"{DAWN_OF_TIME}..2024-05-13T23:59:59",
 }
 FRENCH = {
+    "il y a un an et demi": YEAR_AND_HALF,
+    "il y a un mois et demi": MONTH_AND_HALF,
+    "il y a deux heures et demie": "2024-05-15T11:45:00..2024-05-15T12:15:00",
     "le trimestre dernier|trimestre passé|T1 2024|premier trimestre 2024|1er trimestre de 2024": LAST_QUARTER,
     "ce trimestre": "2024-04-01..2024-06-30",
     "troisième trimestre de l'an dernier|3e trimestre 2023": "2023-07-01..2023-09-30",

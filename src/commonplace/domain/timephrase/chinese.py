@@ -35,9 +35,12 @@ from commonplace.domain.timephrase.grammar import (
     stretch,
     turned,
     weekday,
+    whole_month,
+    whole_year,
     words,
     year,
 )
+from commonplace.domain.timephrase.halves import and_a_half_ago
 from commonplace.domain.timephrase.numbers import HAN_PAIRS, han
 from commonplace.domain.timephrase.phrase import Unit
 
@@ -118,6 +121,11 @@ LEXICONS = short_dates.LEXICONS | {
     "long_unit": words(
         {"周": Unit.WEEK, "週": Unit.WEEK, "个星期": Unit.WEEK, "个月": Unit.MONTH, "個月": Unit.MONTH, "年": Unit.YEAR}
     ),
+    # 一个半月前: the half stands before the unit.
+    "half_unit": words(
+        {"月": Unit.MONTH, "星期": Unit.WEEK, "礼拜": Unit.WEEK, "禮拜": Unit.WEEK}
+        | dict.fromkeys(("小时", "小時", "钟头", "鐘頭"), Unit.HOUR)
+    ),
     "turn": words({"上上": -2, "上": -1, "这": 0, "這": 0, "本": 0, "下": 1, "下下": 2}),
     "span": words(
         {"周": Unit.WEEK, "週": Unit.WEEK, "月": Unit.MONTH, "周末": Unit.WEEKEND, "週末": Unit.WEEKEND}
@@ -143,10 +151,14 @@ TURN = "(?<![马馬晚早一天以根基日路])<turn>"
 # 网上|周游世界, but 上周|游泳.
 ROAMING = r"[游遊](?:世界|列|全|各|四|\W|$)"
 WEEK_WORD = "(?:周|週|星期|礼拜|禮拜)"
+# 去年初中 is a school, 上个月底层 a floor.
+THIRD = "(?:[上中下]旬|初(?![中一二三级級恋戀次始期步学學])|底(?![下层層线線薪部座])|末(?![日尾期端班]))"
 RULES = (
     Rule(f"<n> ?<unit>(?:左右|多)?{BACK}", ago),
     Rule(f"<n:pair> ?<unit>{BACK}", ago_about),
     Rule(f"<n>(?:[、~-]|到|至)<m:n> ?<unit>{BACK}", ago_about),
+    Rule(f"<n> ?<unit>半{BACK}", and_a_half_ago),
+    Rule(f"<n>[个個]半<unit:half_unit>{BACK}", and_a_half_ago),
     Rule(f"<n> ?<unit>(?:左右|多)?{ON}", ahead),
     Rule(f"{NO_TENS}(?:好?[几幾]|数|數)<unit>{BACK}", past_few),
     Rule(f"{NO_TENS}(?:好?[几幾]|数|數)<unit>{ON}", next_few),
@@ -157,6 +169,9 @@ RULES = (
     Rule(f"(?<![一每两兩几幾上下]){WEEK_WORD}<weekday>(?![次样個个遍直起定])", weekday),
     Rule("<year_turn>的?<month>月(?:份|<day>[日号號])?", calendar),
     Rule("<month_turn>的?<day>[日号號]", calendar),
+    # A third of a month is remembered too loosely to leave out the rest.
+    Rule(f"<month_turn>的?{THIRD}", whole_month),
+    Rule(f"<year_turn>的?年?{THIRD}", whole_year),
     Rule("<year_turn>的?今[天日]", same_day),
     Rule("<month_turn>的?今[天日]", same_day),
     Rule(f"{TURN.replace('turn', 'week:turn')}[个個]?{WEEK_WORD}的?今[天日]", same_day),

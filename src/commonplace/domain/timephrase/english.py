@@ -43,6 +43,7 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
+from commonplace.domain.timephrase.halves import and_a_half_ago
 from commonplace.domain.timephrase.numbers import english
 from commonplace.domain.timephrase.phrase import Unit
 from commonplace.domain.timephrase.short_dates import ONE_OR_TWO
@@ -128,6 +129,8 @@ IN_MONTH = "(?:(?<=in )|(?<=during )|(?<=early )|(?<=late )|(?<=mid-)|(?<=month 
 IN_YEAR = "(?:(?<=in )|(?<=during )|(?<=year )|(?<=of )|(?<=early )|(?<=late ))"
 RULES = (
     Rule("(?:about )?<n> ?<unit> (?:ago|back)", ago),
+    Rule("(?:about )?<n> <unit> and a half (?:ago|back)", and_a_half_ago),
+    Rule("(?:about )?<n> and a half <unit> (?:ago|back)", and_a_half_ago),
     Rule("(?:about )?<n> ?(?:-|~|or|to) ?<m:n> ?<unit> (?:ago|back)", ago_about),
     Rule("<n:one> <unit> or (?:two|so) (?:ago|back)", ago_about),
     Rule("(?:about )?<n> <unit:fortnight> (?:ago|back)", doubled(ago)),
@@ -146,6 +149,8 @@ RULES = (
     Rule("(?:the )?last <unit:short_unit>", last_units),
     Rule("(?:the )?(?:next|coming) <n> <unit>", next_units),
     Rule("<turn> <span>", turned),
+    # Remembered too loosely to leave out the rest.
+    Rule("(?:the )?(?:beginning|start|middle|end) of <turn> <span>", turned),
     Rule("<weekday>", weekday),
     Rule("<turn> <weekday>", weekday),
     Rule("(?:<turn:before_or_after> |(?<=on ))<weekday:any_weekday>", weekday),

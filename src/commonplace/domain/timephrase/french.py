@@ -45,6 +45,7 @@ from commonplace.domain.timephrase.grammar import (
     words,
     year,
 )
+from commonplace.domain.timephrase.halves import and_a_half_ago
 from commonplace.domain.timephrase.numbers import french
 from commonplace.domain.timephrase.phrase import Unit
 from commonplace.domain.timephrase.short_dates import ONE_OR_TWO
@@ -142,6 +143,7 @@ LEXICONS = {
 IN_MONTH = "(?:(?<=en )|(?<=debut )|(?<=fin )|(?<=mi-)|(?<=mois de )|(?<=courant ))"
 RULES = (
     Rule("il y a (?:environ )?<n> <unit>", ago),
+    Rule("il y a (?:environ )?<n> <unit> et demie?", and_a_half_ago),
     Rule("il y a (?:environ )?<n>(?: ou | a | ?[-~] ?)<m:n> <unit>", ago_about),
     Rule("il y a <n> <unit>,? (?:aujourd'hui|jour pour jour)", same_day),
     Rule("<year_turn:last_year>,? (?:a la meme date|le meme jour)", same_day),

@@ -266,6 +266,14 @@ def turned(values: Values) -> Reading:
     return block(Unit(values["span"]), values["turn"])
 
 
+def whole_month(values: Values) -> Reading:
+    return block(Unit.MONTH, values["month_turn"])
+
+
+def whole_year(values: Values) -> Reading:
+    return block(Unit.YEAR, values["year_turn"])
+
+
 def same_day(values: Values) -> Reading:
     """Today's date in another month or year, its weekday in another week: 작년 오늘, "two years ago today"."""
     turns = {"week": Unit.WEEK, "month_turn": Unit.MONTH, "year_turn": Unit.YEAR}

@@ -39,9 +39,12 @@ from commonplace.domain.timephrase.grammar import (
     week,
     weekday,
     weekend,
+    whole_month,
+    whole_year,
     words,
     year,
 )
+from commonplace.domain.timephrase.halves import and_a_half_ago
 from commonplace.domain.timephrase.numbers import HAN_PAIRS, han
 from commonplace.domain.timephrase.phrase import Unit
 
@@ -152,10 +155,12 @@ LEXICONS = short_dates.LEXICONS | {
     "half": words({"半": 30}),
 }  # fmt: skip
 
+THIRD = "(?:初め|はじめ|初旬|上旬|半ば|中旬|下旬|終わり|末(?![一-龠])|頭(?![一-龠]))"
 RULES = (
     Rule(f"<n> ?<unit>{BACK}", ago),
     Rule(f"<n:pair> ?<unit>{BACK}", ago_about),
     Rule(f"<n>[、~-]<m:n> ?<unit>{BACK}", ago_about),
+    Rule(f"<n> ?<unit>半{BACK}", and_a_half_ago),
     Rule(f"<n> ?<unit>{ON}", ahead),
     Rule(f"数<unit>{BACK}", past_few),
     Rule(f"数<unit>{ON}", next_few),
@@ -165,6 +170,9 @@ RULES = (
     Rule("<turn><weekday>曜日?", weekday),
     Rule("<year_turn>の?<month>月(?:の?<day>日)?", calendar),
     Rule("<month_turn>の?<day>日(?!間|目)", calendar),
+    # A third of a month is remembered too loosely to leave out the rest.
+    Rule(f"<month_turn>の?{THIRD}", whole_month),
+    Rule(f"<year_turn>の?{THIRD}", whole_year),
     Rule("<year_turn>の?(?:今日|本日)(?!本)", same_day),
     Rule("<month_turn>の?(?:今日|本日)(?!本)", same_day),
     Rule("<week>の今日(?!本)", same_day),

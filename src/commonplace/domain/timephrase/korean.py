@@ -41,9 +41,12 @@ from commonplace.domain.timephrase.grammar import (
     week,
     weekday,
     weekend,
+    whole_month,
+    whole_year,
     words,
     year,
 )
+from commonplace.domain.timephrase.halves import and_a_half_ago
 from commonplace.domain.timephrase.numbers import korean, korean_days
 from commonplace.domain.timephrase.phrase import Unit
 from commonplace.domain.timephrase.short_dates import ONE_OR_TWO
@@ -145,9 +148,11 @@ LEXICONS = short_dates.LEXICONS | {
 }  # fmt: skip
 
 TODAY = "오늘" + GUARDS["오늘"][1]
+THIRD = "(?:초순?|중순|중반|하순|말)"
 ABOUT = "(?: ?(?:쯤|정도|가량|남짓))?"
 RULES = (
     Rule(f"<n> ?<unit>{ABOUT} ?전{END}", ago),
+    Rule(f"<n> ?<unit> ?반{ABOUT} ?전{END}", and_a_half_ago),
     Rule(f"<n:days>{ABOUT} ?전{END}", ago),
     Rule(f"<n:pair> ?<unit>{ABOUT} ?전{END}", ago_about),
     Rule(f"<n:pair_days>{ABOUT} ?전{END}", ago_about),
@@ -160,6 +165,9 @@ RULES = (
     Rule(f"(?:지난|최근|과거) ?<n:days>(?: ?(?:간|동안))?{END}", last_units),
     Rule(f"(?:다음|향후|앞으로) ?<n> ?<unit>(?: ?(?:간|동안))?{END}", next_units),
     Rule(f"<turn> ?<span>{END}", turned),
+    # A third of a month is remembered too loosely to leave out the rest.
+    Rule(f"<month_turn>의? ?{THIRD}{END}", whole_month),
+    Rule(f"<year_turn>의? ?{THIRD}{END}", whole_year),
     Rule(f"(?:<week:turn> ?주 ?)?<weekday>요일{END}", weekday),
     Rule(f"<turn> ?<weekday>요일{END}", weekday),
     Rule(f"<turn> ?<month>월{END}", calendar),
