@@ -49,8 +49,10 @@ def test_without_a_valid_key_nothing_is_served(server: Served, headers: dict[str
     refused = post(server, request("tools/list", modern=True), {**modern_headers("tools/list", key=""), **headers})
     assert refused.status_code == 401
     assert refused.headers["www-authenticate"].startswith("Bearer")
-    assert refused.json()["error"]["data"]["remedy"] == Unauthenticated().remedy
-    assert httpx2.get(server.url("/metrics"), headers=headers).json()["remedy"] == Unauthenticated().remedy
+    problem = Unauthenticated(shown=any("wrong" in value for value in headers.values()))
+    assert refused.json()["error"]["data"]["remedy"] == problem.remedy
+    assert httpx2.get(server.url("/metrics"), headers=headers).json()["remedy"] == problem.remedy
+    assert httpx2.get(server.url("/health"), headers=headers).json()["status"] == "ok"
     assert _sse_status(server, headers) == 401
 
 
@@ -59,7 +61,18 @@ async def test_a_client_with_a_wrong_key_learns_what_to_do(server: Served) -> No
     async with over_http(server, key="cp_wrong", era="2026-07-28") as client:
         with pytest.raises(MCPError) as refused:
             await client.list_tools()
-    assert Unauthenticated().remedy in str(refused.value)
+    assert Unauthenticated(shown=True).remedy in str(refused.value)
+
+
+@pytest.mark.anyio
+async def test_who_loses_his_key_while_connected_over_sse_is_told_so(folder: Path) -> None:
+    with served(folder) as server:
+        key = await key_for(folder, "guest")
+        async with over_sse(server, key=key) as client:
+            await client.list_tools()
+            await revoke(folder, "guest's")
+            with pytest.raises(MCPError, match="the credential is not valid"):
+                await client.list_tools()
 
 
 def test_a_key_in_the_address_is_no_key(server: Served) -> None:

@@ -1,7 +1,10 @@
 """How often and how much: rates by user and address, sizes, and whose word about an address is believed."""
 
+import socket
+from contextlib import suppress
 from pathlib import Path
 
+import anyio
 import httpx2
 import pytest
 from hypothesis import given
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 
 from commonplace.transports.limits import Addresses, Buckets, Guesses
-from tests.serving import OWNER_KEY, Served, over_http, served
+from tests.serving import OWNER_KEY, Served, over_http, over_sse, served
 from tests.transports.wire import bearer, key_for, modern_headers, post, request
 
 LISTING = request("tools/list", modern=True)
@@ -99,10 +102,10 @@ def test_guessing_is_slowed_down_even_when_it_guesses_right(folder: Path) -> Non
         guesses = [f"wrong {number}" for number in range(4)]
         statuses = [listed(server, guess, **{"X-Forwarded-For": "5.5.5.5"}).status_code for guess in guesses]
         assert statuses == [401, 401, 429, 429]
-        refused = httpx2.get(server.url("/health"), headers=bearer() | {"X-Forwarded-For": "5.5.5.5"})
+        refused = httpx2.get(server.url("/metrics"), headers=bearer() | {"X-Forwarded-For": "5.5.5.5"})
         assert refused.status_code == 429
         assert "retry-after" in refused.headers
-        assert httpx2.get(server.url("/health"), headers=bearer() | {"X-Forwarded-For": "5.5.5.6"}).status_code == 200
+        assert httpx2.get(server.url("/metrics"), headers=bearer() | {"X-Forwarded-For": "5.5.5.6"}).status_code == 200
 
 
 def test_an_address_that_sends_too_much_is_refused_without_a_credential_too(folder: Path) -> None:
@@ -144,6 +147,43 @@ async def test_a_client_is_told_that_it_asks_too_often(folder: Path) -> None:
                 listed(server, OWNER_KEY)
             with pytest.raises(MCPError, match="too many requests: repeat in"):
                 await client.list_tools()
+
+
+@pytest.mark.anyio
+async def test_what_is_too_large_for_sse_is_answered_and_the_session_goes_on(folder: Path) -> None:
+    with served(folder, "--max-body-bytes", "2000", "--dialect", "greeum") as server:
+        async with over_sse(server) as client:
+            with pytest.raises(MCPError, match="larger than 2000 bytes"):
+                await client.call_tool("add_memory", {"content": "x" * 300_000})
+            assert (await client.list_tools()).tools
+
+
+@pytest.mark.anyio
+async def test_who_asks_too_often_over_sse_is_answered(folder: Path) -> None:
+    with served(folder, "--rate-limit", "8") as server:
+        async with over_sse(server) as client:
+            await client.list_tools()
+            for _ in range(9):
+                listed(server, OWNER_KEY)
+            with pytest.raises(MCPError, match="too many requests"):
+                await client.list_tools(cache_mode="bypass")
+            await anyio.sleep(60 / 8 + 0.5)
+            assert (await client.list_tools()).tools
+
+
+def test_a_head_without_end_is_not_read_for_ever(folder: Path) -> None:
+    with served(folder) as server, socket.create_connection(("127.0.0.1", server.http_port)) as client:
+        client.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ")
+        with suppress(ConnectionError):
+            for _ in range(64):
+                client.sendall(b"x" * 16_384)
+        client.settimeout(10)
+        answer = b""
+        with suppress(ConnectionError):
+            answer = client.recv(1000)
+        assert answer.startswith(b"HTTP/1.1 431") or not answer
+        assert listed(server, OWNER_KEY).status_code == 200
+        assert listed(server, OWNER_KEY, **{"X-Long": "x" * 30_000}).status_code == 200
 
 
 def test_the_largest_body_is_a_setting(folder: Path) -> None:

@@ -28,6 +28,7 @@ from commonplace.domain.ranking import (
 )
 from commonplace.engine.access import narrowed, own_labels, readable
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.passages import passage
 from commonplace.language import samples
 from commonplace.language.terms import query_terms
 from commonplace.ports import Clock, LexicalHits, NothingScanned, Prints, Reading, Scan, Store, Transaction
@@ -146,6 +147,21 @@ class Recall:
         alike = {number: similarity(cosines[number], 0.0, self._embedding.scale) for number in nearest}
         there = tx.memories([number for number in nearest if alike[number] >= least], among)
         return tuple(Hit(memory, alike[memory.number], alike[memory.number], {}) for memory in there)
+
+    async def to_the_point(self, memories: Sequence[Memory], question: str, most: int) -> list[Memory]:
+        """The same memories, which a search gave; of a longer text only what stands around the part that answers."""
+        vector = None
+        if any(len(memory.content) > most for memory in memories):
+            vector, _ = await self._vector(question)
+        if vector is None:
+            return list(memories)
+
+        def shortened(tx: Reading, memory: Memory) -> Memory:
+            text = memory.content
+            vectors = tx.vectors(memory.number, self._embedding.fingerprint) if len(text) > most else None
+            return memory if vectors is None else replace(memory, content=passage(text, vectors, vector, most))
+
+        return await self._store.read(lambda tx: [shortened(tx, memory) for memory in memories])
 
     async def rehearse(self) -> None:
         """Search where nothing is to be found: whoever asks first need not wait for what a search has to load."""

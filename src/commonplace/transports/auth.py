@@ -96,9 +96,9 @@ class Authenticated:
             return too_many(wait, "too many wrong credentials came from this address")
         try:
             actor = await self._credentials.actor(credential, may_be_jwt)
-        except Unauthenticated as error:
+        except Unauthenticated:
             self._limits.guesses.count(address, credential)
-            return self._refused(error, 401, path, "invalid_token")
+            return self._refused(Unauthenticated(shown=True), 401, path, "invalid_token")
         except Forbidden as error:
             return self._refused(error, 403, path, "insufficient_scope")
         except CommonplaceError as error:

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from commonplace import __version__
-from commonplace.domain.access import Permission
+from commonplace.domain.access import Actor, Permission
 from commonplace.domain.errors import Forbidden
 from commonplace.engine import Engine
 from commonplace.settings import Settings
@@ -104,8 +104,9 @@ class Front:
         def behind(app: ASGIApp, *, public: bool = False) -> Authenticated:
             return Authenticated(app, self._credentials, self._limits, self._settings, base, public=public)
 
+        most = self._settings.max_body_bytes
         routes: list[BaseRoute] = [
-            Route(path, endpoint=behind(Sized(app, self._settings.max_body_bytes), public=self._is_public(path)))
+            Route(path, endpoint=sse.told_of(app, behind(Sized(app, most), public=self._is_public(path))))
             for path, app in endpoints.items()
         ]
         for path, app in (sockets or {}).items():
@@ -120,11 +121,9 @@ class Front:
 
     def _status_routes(self, door: Authenticated) -> Sequence[BaseRoute]:
         async def health(request: Request) -> Response:
-            """That it lives, for strangers; how it is, for those who show who they are."""
-            if not self._credentials.shown(request)[0]:
-                return JSONResponse({"status": "ok", "version": __version__})
-            admitted = await door.admitted(request)
-            return admitted if isinstance(admitted, Response) else JSONResponse(await self._figures.state())
+            """That it lives, for everyone; how it is, for those who show who they are."""
+            known = self._credentials.shown(request)[0] and isinstance(await door.admitted(request), Actor)
+            return JSONResponse(await self._figures.state() if known else {"status": "ok", "version": __version__})
 
         async def metrics(request: Request) -> Response:
             if not self._settings.metrics_public:

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from commonplace.domain.errors import Invalid
 from commonplace.settings import Settings
 from commonplace.transports import tls
+from commonplace.transports.heads import BoundedHead
 
 Farewell = Callable[[], Awaitable[None]]
 LARGEST_MESSAGE = 65536
@@ -58,6 +59,7 @@ def listener(app: ASGIApp, settings: Settings, transport: str, farewell: Farewel
         server_header=False,
         proxy_headers=False,  # whose word is believed is a setting of ours
         ssl_context_factory=(lambda config, usual: secured) if secured else None,
+        http=BoundedHead,
         ws="websockets-sansio",
         ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False,  # small messages to many: packing each would cost more than it saves

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import re
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
@@ -18,7 +20,7 @@ from pydantic import ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.domain.access import Actor
 from commonplace.settings import Settings
@@ -32,6 +34,11 @@ PATH = "/sse"
 AWAITED = 60.0
 """Seconds that a session waits for a client whose connection broke."""
 _RETRY_AFTER = 5
+_ACCEPTED = PlainTextResponse("Accepted", 202)
+_TOO_MUCH = (413, 429)
+_HEAD = 4096
+# A client's library writes the id before what it belongs to, and of what is too large only the beginning is looked at.
+_ID = re.compile(rb'^\s*\{[^{}]*?"id"\s*:\s*([0-9]{1,18}|"[^"\\]{0,200}")')
 
 
 class Session:
@@ -109,6 +116,22 @@ class SseEndpoint:
         else:
             await Response(status_code=405, headers={"Allow": "GET, POST"})(scope, receive, send)
 
+    async def tell(self, scope: Scope, head: bytes, refusal: str) -> bool:
+        """Answer a message that was refused: where nobody can tell which, all that the client waits for ends."""
+        session = self._sessions.get(Request(scope).query_params.get("session_id", ""))
+        if session is None or (ACTOR in scope and session.owner != _owner(scope)):
+            return False
+        try:
+            asked = _asked(head)
+        except ValueError:
+            session.end()
+            return False
+        if asked is None:
+            return False
+        error = types.ErrorData(code=types.INVALID_REQUEST, message=refusal)
+        await session.backlog.store_event(STANDING, types.JSONRPCError(jsonrpc="2.0", id=asked, error=error))
+        return True
+
     # Out
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -176,10 +199,72 @@ class SseEndpoint:
             await PlainTextResponse("Could not find session", 404)(scope, receive, send)
         elif message := _parsed(await request.body()):
             session.used()
-            await PlainTextResponse("Accepted", 202)(scope, receive, send)
+            await _ACCEPTED(scope, receive, send)
             await _hand_over(session, SessionMessage(message, ServerMessageMetadata(request_context=request)))
         else:
             await PlainTextResponse("Could not parse message", 400)(scope, receive, send)
+
+
+class Told:
+    """Says on the stream that a message was refused: a client awaits its answer there, and would for ever.
+
+    Told there, too much at once is no error of the exchange itself: after one a client of the SDK sends nothing more.
+    """
+
+    def __init__(self, app: ASGIApp, endpoint: SseEndpoint) -> None:
+        self._app = app
+        self._endpoint = endpoint
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        head, refusal = b"", list[Message]()
+
+        async def heard() -> Message:
+            nonlocal head
+            message = await receive()
+            head = (head + message.get("body", b""))[:_HEAD]
+            return message
+
+        async def passed(message: Message) -> None:
+            if refusal or message.get("status", 0) >= 400:
+                refusal.append(message)
+            else:
+                await send(message)
+
+        await self._app(scope, heard, passed)
+        if not refusal:
+            return
+        if not head:
+            await heard()
+        words = _words(b"".join(message.get("body", b"") for message in refusal))
+        if await self._endpoint.tell(scope, head, words) and refusal[0]["status"] in _TOO_MUCH:
+            await _ACCEPTED(scope, receive, send)
+            return
+        for message in refusal:
+            await send(message)
+
+
+def told_of(endpoint: ASGIApp, app: ASGIApp) -> ASGIApp:
+    """The same app, where what it answers to a message is not what the client waits for."""
+    return Told(app, endpoint) if isinstance(endpoint, SseEndpoint) else app
+
+
+def _asked(head: bytes) -> int | str | None:
+    """The id of a message, or of one that is too large by its beginning; None for one that awaits no answer."""
+    named = _ID.match(head)
+    message = json.loads(b'{"id":' + named[1] + b"}" if named else head)
+    asked = message.get("id") if isinstance(message, dict) else None
+    return asked if isinstance(asked, int | str) else None
+
+
+def _words(body: bytes) -> str:
+    """What a refusal says."""
+    try:
+        return ": ".join(json.loads(body).values())
+    except ValueError:
+        return body.decode(errors="replace")
 
 
 def _owner(scope: Scope) -> tuple[str, str]:

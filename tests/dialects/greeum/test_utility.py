@@ -45,6 +45,19 @@ async def test_a_prompt_holds_what_answers_in_another_language(talk: Conversatio
     assert any(memory in line for line in _lines(prompt, LONG_TERM))
 
 
+@behaviour("greeum.generate_prompt.passage")
+async def test_of_a_long_memory_the_part_that_answers_is_quoted(local: Conversation) -> None:
+    filler = "The committee talked about parking, lunch and the colour of the walls. "
+    answer = "The gate code of the garden club is 7741-zulu."
+    for before, after in ((2, 12), (30, 30), (60, 3)):
+        added = await local.call("add_memory", content=filler * before + answer + " " + filler * after)
+        prompt = await local.call("generate_prompt", user_input="what is the gate code of the garden club?")
+        quoted = _lines(prompt, LONG_TERM)
+        assert all(len(line) < 640 for line in quoted)
+        assert any(answer in line for line in quoted)
+        await local.call("delete_memory", memory_id=added["id"])
+
+
 @behaviour("greeum.generate_prompt.max_blocks", "greeum.generate_prompt.max_stm")
 async def test_memories_are_bounded_by_number(local: Conversation) -> None:
     for number in range(7):

@@ -129,6 +129,10 @@ def quoted(text: str, most: int) -> str:
 _MARKS = str.maketrans({"「": "『", "」": "』"})
 
 
+# Spelling, not format: 👩‍👧 and می‌خواهم are other signs without them.
+_JOINERS = "\u200c\u200d"
+
+
 def flat(text: str, most: int) -> str:
     """A text on one line, without marks of control and format, cut where it is longer."""
     glance = text[: most * _GLANCE]
@@ -138,6 +142,8 @@ def flat(text: str, most: int) -> str:
 
 
 def _plain(char: str) -> str:
+    if char in _JOINERS:
+        return char
     kind = unicodedata.category(char)
     if char.isspace() or kind in ("Zl", "Zp"):
         return " "

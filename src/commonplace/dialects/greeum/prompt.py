@@ -8,6 +8,8 @@ from commonplace.language.tokens import tokens
 
 MOST_CHARS = 600
 """Of one memory; longer ones are cut and say so."""
+_MARKS = 2
+"""What says so, at both ends."""
 
 
 def enriched(
@@ -39,6 +41,6 @@ def _lines(memories: Iterable[Memory], spent: int, budget: int, zone: ZoneInfo) 
 def quoted(content: str) -> str:
     """One line, in quotes, so that a memory cannot pose as another part of the prompt."""
     line = " ".join("".join(char if char.isprintable() else " " for char in content[: MOST_CHARS * 2]).split())
-    if len(line) > MOST_CHARS or len(content) > MOST_CHARS * 2:
+    if len(line) > MOST_CHARS + _MARKS or len(content) > MOST_CHARS * 2:
         line = line[:MOST_CHARS] + "…"
     return '"' + line.replace('"', "'") + '"'

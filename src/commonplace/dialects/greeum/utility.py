@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, NotRequired
 
 from pydantic import Field
@@ -10,7 +11,7 @@ from typing_extensions import TypedDict
 from commonplace.dialects._dialect import Answer, Call, Whole
 from commonplace.dialects.greeum._greeum import API_VERSION, greeum
 from commonplace.dialects.greeum.memory import LEXICAL_ONLY
-from commonplace.dialects.greeum.prompt import enriched
+from commonplace.dialects.greeum.prompt import MOST_CHARS, enriched
 from commonplace.domain import limits
 from commonplace.domain.access import Permission
 from commonplace.domain.memory import MAX_KEYWORDS
@@ -88,10 +89,11 @@ async def generate_prompt(
     if max_blocks:
         long = await ask(call.actor, Question(user_input, max_blocks, MATTERS, ephemeral=False, fold=True))
     best = max((hit.similarity for hit in long.hits), default=0.0) if long else 0.0
+    point = partial(call.engine.recall.to_the_point, question=user_input, most=MOST_CHARS)
     prompt = enriched(
         user_input,
-        [hit.memory for hit in short.hits] if short else [],
-        [hit.memory for hit in long.hits if hit.similarity >= best / 2] if long else [],
+        await point([hit.memory for hit in short.hits] if short else []),
+        await point([hit.memory for hit in long.hits if hit.similarity >= best / 2] if long else []),
         call.settings.prompt_tokens,
         call.actor.zone,
     )

@@ -91,14 +91,18 @@ class ReadOnly(Forbidden):
 
 @dataclass(eq=False)
 class Unauthenticated(CommonplaceError):
-    """No credential, or one that is unknown, revoked or expired: which of these is not told."""
+    """No credential, or one that was shown and is unknown, revoked or expired: which of these three is not told."""
+
+    shown: bool = False
 
     @property
     def message(self) -> str:
-        return "a valid credential is needed"
+        return "the credential is not valid" if self.shown else "a valid credential is needed"
 
     @property
     def remedy(self) -> str:
+        if self.shown:
+            return "it is unknown, revoked or expired; `commonplace keys create NAME` makes a new one"
         return "send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`; `commonplace keys create NAME` makes one"
 
 
