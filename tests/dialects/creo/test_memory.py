@@ -197,7 +197,24 @@ def test_no_text_breaks_out_of_its_quotation(text: str, most: int) -> None:
     assert not {"「", "」"} & set(words[1:-1])
     assert len(words) <= most + 2
     assert words.splitlines() == [words]
-    assert not any(unicodedata.category(char)[0] == "C" for char in words)
+    assert not any(unicodedata.category(char)[0] == "C" for char in words if char not in "\u200c\u200d")
+
+
+@behaviour("creo.memory.quotations")
+def test_joiners_are_spelling() -> None:
+    assert quoted("👩\u200d👧 می\u200cخواهم\u202e", 50) == "「👩\u200d👧 می\u200cخواهم」"
+
+
+@behaviour("creo.memory.passages")
+async def test_a_search_quotes_the_part_that_answers(local: CreoConversation) -> None:
+    filler = "The committee talked about parking, lunch and the colour of the walls. "
+    text = filler * 8 + "The gate code is 7741-zulu. " + filler * 8
+    await local.remember(text)
+    words = await local.says("search", query="what is the gate code?")
+    (line,) = [line for line in words.splitlines() if line.startswith("1. ")]
+    assert "7741-zulu" in line
+    assert len(line) < 210
+    assert (await local.call("search", query="what is the gate code?"))["results"][0]["content"] == text
 
 
 @behaviour("creo.memory.labels")

@@ -35,6 +35,7 @@ MOST_FOUND = 100
 LEAST_LIKE = 0.1
 """Unless the caller says otherwise: below it there is nothing but noise."""
 _EXCERPT = 200
+_CUT_MARKS = 2
 _ECHO = 10_000
 """Bytes of a text that are sent back to who has just sent it."""
 _AS_IT_IS = 0
@@ -164,7 +165,7 @@ async def search(
     question = Question(query, limit + 1, threshold, words=searchType == "hybrid", **conditions)
     recalled = await call.engine.recall.recall(looking, question)
     found: list[tuple[Memory, float | None]] = [(hit.memory, hit.similarity) for hit in recalled.hits]
-    return await _listed(call, found[:limit], len(found), _remark(recalled, threshold))
+    return await _listed(call, found[:limit], len(found), _remark(recalled, threshold), query)
 
 
 @creo.writes
@@ -281,8 +282,9 @@ def _told(done: Remembered, now: datetime) -> str:
 
 
 async def _listed(
-    call: Call, found: list[tuple[Memory, float | None]], total: int, remark: str = ""
+    call: Call, found: list[tuple[Memory, float | None]], total: int, remark: str = "", query: str = ""
 ) -> Answer[Results]:
+    """Whole in the object; in the words, of a long one what stands around the part that answers."""
     now = call.engine.clock.now()
     atlases = await atlases_of(call, (memory for memory, _ in found))
     results = [_found(memory, similarity, shown(memory, now, atlases)) for memory, similarity in found]
@@ -292,7 +294,10 @@ async def _listed(
         "total": total,
         "hasMore": total > len(results),
     }
-    lines = [_line(place, memory, similarity, now) for place, (memory, similarity) in enumerate(found, 1)]
+    quotable = [memory for memory, _ in found]
+    if query:
+        quotable = await call.engine.recall.to_the_point(quotable, query, _EXCERPT - _CUT_MARKS)
+    lines = [_line(place, memory, found[place - 1][1], now) for place, memory in enumerate(quotable, 1)]
     if bounded(results):
         answer["truncated"] = True
         lines.append("（長い本文は省略しました）")
