@@ -36,6 +36,7 @@ AWAITED = 60.0
 _RETRY_AFTER = 5
 _ACCEPTED = PlainTextResponse("Accepted", 202)
 _TOO_MUCH = (413, 429)
+_REFUSED = (401, 403, 503, *_TOO_MUCH)
 _HEAD = 4096
 # A client's library writes the id before what it belongs to, and of what is too large only the beginning is looked at.
 _ID = re.compile(rb'^\s*\{[^{}]*?"id"\s*:\s*([0-9]{1,18}|"[^"\\]{0,200}")')
@@ -123,7 +124,7 @@ class SseEndpoint:
             return False
         try:
             asked = _asked(head)
-        except ValueError:
+        except (ValueError, RecursionError):
             session.end()
             return False
         if asked is None:
@@ -228,7 +229,7 @@ class Told:
             return message
 
         async def passed(message: Message) -> None:
-            if refusal or message.get("status", 0) >= 400:
+            if refusal or message.get("status") in _REFUSED:
                 refusal.append(message)
             else:
                 await send(message)
