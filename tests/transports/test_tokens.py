@@ -120,8 +120,8 @@ async def test_a_token_allows_what_it_says_and_never_more_than_the_settings(trus
         allowed = {tool.name for tool in (await client.list_tools()).tools}
         assert reading < allowed
         assert (await client.call_tool("verify_chain", {})).is_error is False
-    health = httpx2.get(trusting.url("/health"), headers=bearer(token(scope="admin")))
-    assert health.status_code == 403
+    figures = httpx2.get(trusting.url("/metrics"), headers=bearer(token(scope="admin")))
+    assert figures.status_code == 403
 
 
 @pytest.mark.anyio

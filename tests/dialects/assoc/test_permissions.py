@@ -386,7 +386,7 @@ async def test_without_a_credential_nothing_is_answered(house: House) -> None:
         for key in ("", "cp_nobody"):
             answer = post(house.server, body, bearer(key))
             assert answer.status_code == 401
-            assert set(answer.json()) == {"error", "remedy"}
+            assert set(answer.json()) == {"jsonrpc", "id", "error"}
 
 
 @behaviour("assoc.permissions.sessions_per_key")

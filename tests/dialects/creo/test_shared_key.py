@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -150,12 +149,9 @@ async def test_open_connections_are_closed_to_a_key_at_once(servers: Servers, to
             for client in (http, modern, sse):
                 assert (await CreoConversation(client).call("get_user"))["limitedTo"] == [place]
             await owner.call(tool, id=made["id"])
-            for client in (http, modern):
-                with pytest.raises(MCPError):
+            for client in (http, modern, sse):
+                with pytest.raises(MCPError, match="the credential is not valid"):
                     await client.call_tool("get_user", {})
-            with anyio.move_on_after(1) as waiting:  # what is refused there is not answered in the stream
-                await sse.call_tool("get_user", {})
-            assert waiting.cancelled_caught
 
 
 @behaviour("creo.shared_key.hashed")
