@@ -91,7 +91,7 @@ class Weights:
     """The share of the whole text's cosine in a long text's vector score; the best part has the rest."""
     lexical: float = 3.0
     """For a text that has every word of the query once."""
-    neighbours: float = 0.5
+    neighbours: float = 0.6
     """The share of what the best neighbour has beyond the row itself, or beyond an unrelated text if that is more."""
     importance: float = 0.02
     recency: float = 0.015
