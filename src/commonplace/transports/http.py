@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -32,6 +32,11 @@ from commonplace.transports.tokens import tokens
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _COME_BACK_MS = 1000
 """How long clients are asked to wait before they come back to a stream that broke."""
+
+
+def _as_they_are(app: ASGIApp) -> ASGIApp:
+    """Refusals where they answer the very request that was refused."""
+    return app
 
 
 class Front:
@@ -81,7 +86,7 @@ class Front:
             async with endpoint.running():
                 yield
 
-        return self._app("sse", {sse.PATH: endpoint}, running)
+        return self._app("sse", {sse.PATH: endpoint}, running, refusals=lambda app: sse.Told(app, endpoint))
 
     def _paths(self) -> dict[str, str]:
         """The dialect under each address."""
@@ -98,6 +103,7 @@ class Front:
         endpoints: Mapping[str, ASGIApp],
         running: Lifespan[Any],
         sockets: Mapping[str, ASGIApp] | None = None,
+        refusals: Callable[[ASGIApp], ASGIApp] = _as_they_are,
     ) -> ASGIApp:
         base = self._settings.base_url(transport)
 
@@ -106,7 +112,7 @@ class Front:
 
         most = self._settings.max_body_bytes
         routes: list[BaseRoute] = [
-            Route(path, endpoint=sse.told_of(app, behind(Sized(app, most), public=self._is_public(path))))
+            Route(path, endpoint=behind(Sized(app, most), public=self._is_public(path)))
             for path, app in endpoints.items()
         ]
         for path, app in (sockets or {}).items():
@@ -114,7 +120,7 @@ class Front:
         routes += metadata_routes(self._settings, base, list(endpoints))
         routes += self._status_routes(behind(_nothing))
         whole: ASGIApp = Starlette(routes=routes, lifespan=running)
-        whole = cors.shared(Limited(whole, self._limits), self._settings)
+        whole = cors.shared(refusals(Limited(whole, self._limits)), self._settings)
         return self._figures.counted(Guard(whole, self._settings), transport)
 
     # How it goes

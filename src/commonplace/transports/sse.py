@@ -217,7 +217,7 @@ class Told:
         self._endpoint = endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] != "POST":
+        if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
         head, refusal = b"", list[Message]()
@@ -245,11 +245,6 @@ class Told:
             return
         for message in refusal:
             await send(message)
-
-
-def told_of(endpoint: ASGIApp, app: ASGIApp) -> ASGIApp:
-    """The same app, where what it answers to a message is not what the client waits for."""
-    return Told(app, endpoint) if isinstance(endpoint, SseEndpoint) else app
 
 
 def _asked(head: bytes) -> int | str | None:
