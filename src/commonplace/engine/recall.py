@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,8 @@ TOGETHER = 4
 CLOSER = 0.05
 """By how much of what is missing to the strongest."""
 MOST_RESULTS = 1000
+FAINT = 0.3
+"""Below this similarity nothing is worth being shown as the closest."""
 _GLANCE = 24
 """How many of the nearest are compared in full precision where a few are wanted."""
 
@@ -73,6 +76,8 @@ class Question:
     metadata: tuple[tuple[str, str], ...] = ()
     words: bool = True
     """Whether words count beside meaning; they do in any case where there is no meaning to go by."""
+    closest: int = 0
+    """How many to name all the same where nothing reaches the threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +92,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """What was found; `lexical_only` says why meaning was not searched, where it was not."""
+    """What was found; `lexical_only` says why meaning was not searched, where it was not.
+
+    `closest` is what comes nearest where nothing is close enough, and empty where something is.
+    """
 
     hits: tuple[Hit, ...]
     lexical_only: str = ""
+    closest: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +130,12 @@ class Recall:
         question = _checked(question)
         vector, failure = await self._vector(question.text)
         now = self._clock.now()
-        hits = await self._store.read(lambda tx: self._hits(tx, _among(tx, actor, question, now), question, vector))
+        hits, closest = await self._store.read(
+            lambda tx: self._found(tx, _among(tx, actor, question, now), question, vector)
+        )
         self._used.update(hit.memory.number for hit in hits)
         self._together.update(combinations(sorted(hit.memory.number for hit in hits[:TOGETHER]), 2))
-        return Recalled(tuple(hits), failure)
+        return Recalled(tuple(hits), failure, tuple(closest))
 
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
         """What is like a memory, without the memory itself."""
@@ -168,7 +179,7 @@ class Recall:
         question = Question(samples.ALIKE[0][0])
         vector, _ = await self._vector(question.text)
         nowhere = Filter(frozenset(), self._clock.now())
-        await self._store.read(lambda tx: self._hits(tx, nowhere, question, vector))
+        await self._store.read(lambda tx: self._found(tx, nowhere, question, vector))
 
     def used(self, memory: Memory) -> None:
         """Someone has looked at it."""
@@ -222,15 +233,20 @@ class Recall:
         except EmbeddingFailed as failure:
             return None, failure.message
 
-    def _hits(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Hit]:
-        close = self._ranked(tx, among, question, vector)
+    def _found(
+        self, tx: Reading, among: Filter, question: Question, vector: Vectors | None
+    ) -> tuple[list[Hit], list[Hit]]:
+        """What is close enough, and what comes closest where nothing is."""
+        ranked = self._contest(tx, among, question, vector)
+        # Of those that say the same one remains: then more than the limit must be looked at to fill it.
+        close = ranked(limit=None if question.fold else question.limit, least=question.threshold)
         if question.fold:
             close = self._unlike(tx, close[: question.limit * 4])
-        best = close[: question.limit]
-        memories = {memory.number: memory for memory in tx.memories([one.row for one in best], among)}
-        return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in best if r.row in memories]
+        short = question.closest > 0 and not close and question.threshold > FAINT
+        nearest = ranked(limit=question.closest, least=FAINT) if short else []
+        return _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
 
-    def _ranked(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> list[Ranked]:
+    def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> partial[list[Ranked]]:
         arm = max(ARM, question.limit)
         scan = NothingScanned() if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
         literal = question.words or vector is None
@@ -238,15 +254,8 @@ class Recall:
         nearest = scan.best(arm)
         cosines = scan.of({*nearest, *found.scores})
         evidence = Evidence({**cosines.best, **nearest}, cosines.wholes, found.scores, found.asked, found.words)
-        return rank(
-            evidence,
-            _surroundings(tx, among, scan, evidence.cosines.keys()),
-            self._standings(tx),
-            scale=self._embedding.scale,
-            # Of those that say the same one remains: then more than the limit must be looked at to fill it.
-            limit=None if question.fold else question.limit,
-            least=question.threshold,
-        )
+        around = _surroundings(tx, among, scan, evidence.cosines.keys())
+        return partial(rank, evidence, around, self._standings(tx), scale=self._embedding.scale)
 
     def _standings(self, tx: Reading) -> Standings:
         now = self._clock.now().timestamp()
@@ -266,6 +275,11 @@ class Recall:
             return float(vectors[a] @ vectors[b]) if a in vectors and b in vectors else 0.0
 
         return folded(ranked, alike, ALIKE)
+
+
+def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked]) -> list[Hit]:
+    memories = {memory.number: memory for memory in tx.memories([one.row for one in ranked], among)}
+    return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in ranked if r.row in memories]
 
 
 def widened(phrase: TimePhrase, margin: timedelta) -> tuple[datetime, datetime]:

@@ -289,6 +289,26 @@ async def test_nothing_below_the_threshold_is_found(talk: AssocConversation) -> 
     assert unrelated["message"].startswith("0件の記憶が見つかりました (類似度0.7以上の記憶はありません")
 
 
+@behaviour("assoc.search.closest")
+async def test_where_nothing_is_close_enough_the_closest_are_named(local: AssocConversation) -> None:
+    asked = {"query": "Quel restaurant avait réservé Camille pour son anniversaire ?"}
+    assert "closest" not in await local.call("memory", action="search", **asked)
+    kept = await local.store("Pour fêter ses trente ans, Camille a choisi la table du Vieux-Port, vue sur la mer.")
+    for number in range(5):
+        await local.store(f"Le compte rendu {number} parle de la base de données et de ses index.")
+    for tool, arguments in (("memory", {"action": "search"}), ("search", {"type": "semantic"})):
+        body = await local.told(tool, **arguments, **asked)
+        assert (body["data"]["results"], body["data"]["count"]) == ([], 0)
+        assert body["data"]["closest"][0]["memory_id"] == kept
+        assert all(0.3 <= one["score"] < 0.7 for one in body["data"]["closest"])
+        assert len(body["data"]["closest"]) <= 3
+        assert "closest" in body["message"]
+        found = await local.call(tool, **arguments, **asked, threshold=0.3)
+        assert found["results"][0]["memory_id"] == kept
+        assert "closest" not in found
+    assert "closest" not in await local.call("memory", action="search", query="zzyzx qwrtp", threshold=0.9)
+
+
 @behaviour("assoc.search.long_texts")
 async def test_long_texts_in_a_list_are_cut_and_get_has_them_whole(local: AssocConversation) -> None:
     text = "漢字" * 100_000

@@ -13,6 +13,8 @@ from commonplace.domain.memory import Memory
 from commonplace.engine.links import Related
 from commonplace.engine.recall import Hit, Recalled
 
+CLOSEST = 3
+"""How many are shown where nothing reaches the threshold: the usual one asks for more than most answers have."""
 MOST_LISTED = 500
 MOST_LISTED_BYTES = 300_000
 """Of all texts in one answer: some clients take no message over 1 MiB, and an answer holds each text twice."""
@@ -55,12 +57,21 @@ def found(hit: Hit) -> dict[str, Any]:
     return {**brief(hit.memory), "score": round(hit.similarity, 4)}
 
 
+def answering(recalled: Recalled) -> dict[str, Any]:
+    """What a search found, and beside it what comes closest where that is not close enough."""
+    results = bounded([found(hit) for hit in recalled.hits])
+    near = {"closest": bounded([found(hit) for hit in recalled.closest])} if recalled.closest else {}
+    return {"results": results, "count": len(results), **near}
+
+
 def remark(recalled: Recalled, threshold: float, sessionless: str = "") -> str:
     """What a caller should know of a search beside its results."""
     if recalled.lexical_only:
         return f" (意味検索は使えません: {recalled.lexical_only}){sessionless}"
     if sessionless:  # rather than the threshold, that may be why nothing was found
         return sessionless
+    if recalled.closest:
+        return f" (類似度{threshold}以上の記憶はありません。最も近い{len(recalled.closest)}件をclosestに示します)"
     if not recalled.hits and threshold > 0:
         return f" (類似度{threshold}以上の記憶はありません。thresholdを下げると見つかることがあります)"
     return ""

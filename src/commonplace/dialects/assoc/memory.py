@@ -8,7 +8,17 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import bounded, changed, found, related, remark, stamp, unembedded, whole
+from commonplace.dialects.assoc.answers import (
+    CLOSEST,
+    answering,
+    bounded,
+    changed,
+    related,
+    remark,
+    stamp,
+    unembedded,
+    whole,
+)
 from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
@@ -115,15 +125,15 @@ async def search(
         await scope.where(call, include_domains, [project_id] if project_id else [], session_id),
         tags=limits.tags(tags or ()),
         categories=(limits.label("category", category),) if category else (),
+        closest=CLOSEST,
     )
     recalled = await call.engine.recall.recall(call.actor, question)
-    results = bounded([found(hit) for hit in recalled.hits])
-    data: dict[str, Any] = {"results": results, "count": len(results), "query": query}
+    data: dict[str, Any] = {**answering(recalled), "query": query}
     if summarize:
         data["summary"] = await call.engine.summaries.of(hit.memory.content for hit in recalled.hits)
     alone = await scope.sessionless(call, include_domains, session_id, scope.NAME_SESSION)
     unused = scope.idle(include_domains, project_id, session_id)
-    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold, alone)}", unused)
+    return Done(data, f"{data['count']}件の記憶が見つかりました{remark(recalled, threshold, alone)}", unused)
 
 
 @actions.reads

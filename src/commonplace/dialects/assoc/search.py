@@ -11,7 +11,7 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import bounded, brief, found, remark
+from commonplace.dialects.assoc.answers import CLOSEST, answering, bounded, brief, remark
 from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share, Texts, described, moment, reference
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
@@ -165,7 +165,7 @@ def _conditions(filters: Filters | None) -> dict[str, Any]:
 
 def _question(query: str, filters: Filters, limit: int, threshold: float, **more: Any) -> Question:
     least = limits.importance(threshold, "threshold")
-    return Question(query, limit, least, **_conditions(filters), **more)
+    return Question(query, limit, least, closest=CLOSEST, **_conditions(filters), **more)
 
 
 def _times(start: str | None, end: str | None) -> tuple[Any, Any]:
@@ -180,9 +180,8 @@ def _within(limit: int) -> int:
 
 
 def _told(recalled: Recalled, threshold: float, about: dict[str, Any], aim: scope.Aim) -> Done:
-    results = bounded([found(hit) for hit in recalled.hits])
-    data = {"results": results, "count": len(results), **about}
-    return Done(data, f"{len(results)}件の記憶が見つかりました{remark(recalled, threshold, aim.remark)}")
+    data = {**answering(recalled), **about}
+    return Done(data, f"{data['count']}件の記憶が見つかりました{remark(recalled, threshold, aim.remark)}")
 
 
 def _listed(memories: Any, total: int, about: dict[str, Any], aim: scope.Aim) -> Done:
