@@ -53,6 +53,13 @@ async def test_a_backup_is_called_what_was_asked_or_the_time(engine: Engine, own
     assert engine.backups.location == str(folder / "backups")
 
 
+async def test_two_backups_within_a_second_are_two(engine: Engine, owner: Actor) -> None:
+    await engine.memories.remember(owner, Draft("kept"))
+    first, second = [await engine.backups.create(owner) for _ in range(2)]
+    assert second.name.startswith(f"{first.name}-")
+    assert await names(engine, owner) == [first.name, second.name]
+
+
 async def test_a_restore_keeps_what_was_there_before(engine: Engine, owner: Actor) -> None:
     await engine.memories.remember(owner, Draft("one"))
     await engine.backups.create(owner, "first")

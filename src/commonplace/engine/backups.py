@@ -75,7 +75,11 @@ class Backups:
         """Copy everything as it is now, under a name or under the time."""
         _check(actor)
         now = self._clock.now()
-        made = await self._place().create(name or manual_name(now.astimezone(self._zone)), now)
+
+        async def create(name: str) -> Backup:
+            return await self._place().create(name, now)
+
+        made = await (create(name) if name else self._under_time(manual_name, create))
         await self._note(actor, "backup created", made.name)
         return made
 
@@ -111,7 +115,7 @@ class Backups:
             kept = [one for one in await self._place().backups() if one.name == safety]
             return Restored(backup, contents, kept[0] if kept else None)
 
-        return await self._under_safe_name(restored)
+        return await self._under_time(safety_name, restored)
 
     async def _restored_in_part(self, actor: Actor, backup: Backup, parts: tuple[Part, ...]) -> Restored:
         assert backup.contents
@@ -183,13 +187,13 @@ class Backups:
         if not await self._store.read(lambda tx: tx.last_event()):
             return None
         now = self._clock.now()
-        return await self._under_safe_name(lambda name: self._place().create(name, now))
+        return await self._under_time(safety_name, lambda name: self._place().create(name, now))
 
-    async def _under_safe_name(self, make: Callable[[str], Awaitable[T]]) -> T:
-        name = safety_name(self._clock.now().astimezone(self._zone))
+    async def _under_time(self, named: Callable[[datetime], str], make: Callable[[str], Awaitable[T]]) -> T:
+        name = named(self._clock.now().astimezone(self._zone))
         try:
             return await make(name)
-        except AlreadyExists:  # a second restore within a second
+        except AlreadyExists:  # a second one within a second
             return await make(f"{name}-{secrets.token_hex(2)}")
 
     async def _note(self, actor: Actor, what: str, subject: str) -> None:
