@@ -8,9 +8,10 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from commonplace import __version__
-from tests.serving import OWNER_KEY, Served, over_http, over_sse, served
+from tests.serving import OWNER_KEY, Era, Served, over_http, over_sse, served
 from tests.transports.wire import bearer, key_for, message_in, modern_headers, opened, post, request
 
 PARSE_ERROR = -32700
@@ -27,6 +28,16 @@ async def test_the_dialect_stands_under_each_of_its_addresses(server: Served, pa
 def test_an_address_that_is_none_is_not_found(server: Served) -> None:
     for path in ("/", "/nothing", "/mcp/nothing", "/sse"):
         assert post(server, "{}", bearer(), path).status_code == 404
+    assert "/mcp/greeum" in httpx2.get(server.url("/mcp/nothing")).json()["remedy"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+async def test_who_asks_for_a_dialect_that_is_none_is_told_which_there_are(server: Served, era: Era) -> None:
+    with pytest.raises(ExceptionGroup) as caught:
+        async with over_http(server, path="/mcp/nothing", era=era) as client:
+            await client.list_tools()
+    assert caught.group_contains(MCPError, match="nothing is served at this address.*/mcp/greeum")
 
 
 def test_health_needs_no_key(server: Served) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
@@ -27,6 +27,7 @@ from commonplace.transports.limits import Limited, Limits, Sized
 from commonplace.transports.mcp import DialectServer
 from commonplace.transports.metrics import Figures
 from commonplace.transports.oauth import audiences, metadata_routes
+from commonplace.transports.refusals import Refusal
 from commonplace.transports.tokens import tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -119,7 +120,7 @@ class Front:
             routes += [WebSocketRoute(path, endpoint=behind(app)), Route(path, endpoint=_upgrade)]
         routes += metadata_routes(self._settings, base, list(endpoints))
         routes += self._status_routes(behind(_nothing))
-        whole: ASGIApp = Starlette(routes=routes, lifespan=running)
+        whole: ASGIApp = Starlette(routes=routes, lifespan=running, exception_handlers={404: _nowhere(endpoints)})
         whole = cors.shared(refusals(Limited(whole, self._limits)), self._settings)
         return self._figures.counted(Guard(whole, self._settings), transport)
 
@@ -193,6 +194,16 @@ class Guard:
     def _checked(self, scope: Scope) -> Request:
         headers = [header for header in scope["headers"] if not (self._any_origin and header[0] == b"origin")]
         return Request({"method": "GET", **scope, "type": "http", "headers": headers})
+
+
+def _nowhere(addresses: Iterable[str]) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """For who comes to where nothing is."""
+    refusal = Refusal(404, "nothing is served at this address", f"connect to one of {', '.join(addresses)}")
+
+    async def nowhere(request: Request, error: Exception) -> Response:
+        return refusal
+
+    return nowhere
 
 
 async def _upgrade(request: Request) -> Response:
