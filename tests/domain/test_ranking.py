@@ -174,10 +174,16 @@ def test_only_rows_that_lead_by_themselves_are_looked_around() -> None:
 
 
 def test_what_is_related_by_its_own_meaning_comes_before_what_is_only_lent() -> None:
-    match, beside, translated = Candidate(1, 0.6, ASKED), Candidate(2, 0.1, 0), Candidate(9, SCALE.related, 0)
+    match, beside, translated = Candidate(1, 0.6, ASKED), Candidate(2, 0.2, 0), Candidate(9, SCALE.related, 0)
     hardly = translated._replace(cosine=SCALE.unrelated)
     assert order(match, beside, translated, neighbours={2: [1]}) == [1, 9, 2]
     assert order(match, beside, hardly, neighbours={2: [1]}) == [1, 2, 9]
+
+
+def test_a_text_that_has_nothing_of_it_is_not_lifted_by_its_neighbours() -> None:
+    match, beside, hint = Candidate(1, 0.8, 9), Candidate(2, 0.05, 0), Candidate(9, 0.4, 0)
+    assert order(match, beside, hint, neighbours={2: [1]}) == [1, 9, 2]
+    assert order(match, beside._replace(lexical=0.5), hint, neighbours={2: [1]}) == [1, 2, 9]
 
 
 def test_an_unrelated_neighbour_lends_nothing() -> None:

@@ -89,10 +89,24 @@ async def test_each_hit_explains_its_place(engine: Engine, owner: Actor) -> None
 
 
 async def test_what_stands_beside_a_hit_is_lifted(engine: Engine, owner: Actor) -> None:
-    await keep(engine, owner, "qqq", "we spoke of the lighthouse", "ppp", *(f"filler {n}" for n in range(20)), "rrr")
-    hits = {hit.memory.content: hit for hit in (await engine.recall.recall(owner, Question("lighthouse", 50))).hits}
-    assert hits["ppp"].reasons["neighbours"] > 0
-    assert hits["rrr"].reasons["neighbours"] == 0
+    rest = "of old grey stones, walls, nets and boats in a winter storm, far from any town"
+    texts = ("the keeper of the lighthouse", f"ppp keeper {rest}", *(f"filler {n}" for n in range(20)))
+    await keep(engine, owner, "qqq", *texts, f"rrr keeper {rest}")
+    found = await engine.recall.recall(owner, Question("lighthouse keeper", 50))
+    hits = {hit.memory.content: hit for hit in found.hits}
+    assert hits[f"ppp keeper {rest}"].reasons["neighbours"] > 0
+    assert hits[f"rrr keeper {rest}"].reasons["neighbours"] == 0
+    assert hits["qqq"].reasons["neighbours"] == 0
+
+
+async def test_what_is_like_a_memory_is_not_what_stands_beside_it(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "a red boat in the harbour", "a red kite", *(f"filler {n}" for n in range(20)))
+    first = (await engine.recall.recall(owner, Question("boat", 1))).hits[0].memory
+    found = await engine.recall.like(owner, first, Question(first.content, 3, threshold=0.99, closest=1))
+    assert (found.hits, [hit.memory.content for hit in found.closest]) == ((), ["a red kite"])
+    found = await engine.recall.like(owner, first, Question(first.content, 30))
+    assert all(hit.reasons["neighbours"] == 0 for hit in found.hits)
+    assert first.content not in {hit.memory.content for hit in found.hits}
 
 
 async def test_near_duplicates_are_folded_where_asked(engine: Engine, owner: Actor) -> None:

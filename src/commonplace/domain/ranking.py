@@ -67,6 +67,8 @@ class Scale:
     """What two unrelated texts usually have: the zero of the vector score."""
     edge: float = field(init=False, repr=False)
     """The vector score up to which a text counts as unrelated."""
+    faint: float = field(init=False, repr=False)
+    """The cosine below which a text has nothing to do with another."""
     related: float = field(init=False, repr=False)
     """The cosine from which on a text is related."""
     anchors: tuple[tuple[float, float], ...] = field(init=False, repr=False)
@@ -79,6 +81,7 @@ class Scale:
         object.__setattr__(self, "usual", self.unrelated / 2)
         object.__setattr__(self, "edge", (self.unrelated - self.usual) / self.span)
         object.__setattr__(self, "related", self.unrelated + self.span / 5)
+        object.__setattr__(self, "faint", self.unrelated * FAINT / 0.5)
         anchors = ((0.0, 0.0), (self.unrelated, 0.5), (self.related, 0.7), (self.same, 0.9), (1.0, 1.0))
         object.__setattr__(self, "anchors", anchors)
 
@@ -105,6 +108,10 @@ class Weights:
 
 _ROUNDING = 1e-9
 DEFAULT = Weights()
+ALONE = Weights(neighbours=0.0)
+"""Where what stands beside a memory says nothing about it."""
+FAINT = 0.2
+"""Below this similarity a text has nothing to do with what was asked."""
 SHOWN = 5e-5
 """People are shown four decimals: what they see as enough is enough."""
 
@@ -177,8 +184,14 @@ class _Contest:
         self._cosines |= beside.cosines
         lent = _lent(self._own, beside.neighbours, self._scale.edge, self._weights.neighbours)
         ceiling = self._ceiling()
-        self._lent = {row: min(more, max(ceiling - self._own[row], 0.0)) for row, more in lent.items()}
+        self._lent = {
+            row: min(more, max(ceiling - self._own[row], 0.0)) for row, more in lent.items() if self._may_borrow(row)
+        }
         return self._own | {row: self._own[row] + more for row, more in self._lent.items()}
+
+    def _may_borrow(self, row: int) -> bool:
+        """Neighbours confirm what a text hints at; they do not make an answer of one that has nothing of it."""
+        return row in self._coverage or self._cosines.get(row, inf) >= self._scale.faint
 
     def _ceiling(self) -> float:
         """Up to where something may be lifted: boosts and all, not to where a text is related by its own meaning."""

@@ -17,6 +17,9 @@ from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
 from commonplace.domain.ranking import (
+    ALONE,
+    DEFAULT,
+    FAINT,
     Beside,
     Evidence,
     Ranked,
@@ -49,8 +52,6 @@ TOGETHER = 4
 CLOSER = 0.05
 """By how much of what is missing to the strongest."""
 MOST_RESULTS = 1000
-FAINT = 0.3
-"""Below this similarity nothing is worth being shown as the closest."""
 _GLANCE = 24
 """How many of the nearest are compared in full precision where a few are wanted."""
 
@@ -76,6 +77,8 @@ class Question:
     metadata: tuple[tuple[str, str], ...] = ()
     words: bool = True
     """Whether words count beside meaning; they do in any case where there is no meaning to go by."""
+    neighbours: bool = True
+    """Whether what was written beside a memory tells something about it."""
     closest: int = 0
     """How many to name all the same where nothing reaches the threshold."""
 
@@ -140,10 +143,14 @@ class Recall:
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
         """What is like a memory, without the memory itself."""
         limits.within("limit", question.limit, 1, MOST_RESULTS)
-        one_more = replace(question, limit=min(question.limit + 1, MOST_RESULTS))
+        one_more = replace(question, limit=min(question.limit + 1, MOST_RESULTS), neighbours=False)
         recalled = await self.recall(actor, one_more)
-        others = tuple(hit for hit in recalled.hits if hit.memory.number != memory.number)
-        return replace(recalled, hits=others[: question.limit])
+        others = _without(memory, recalled.hits)[: question.limit]
+        if others or not question.closest or question.threshold <= FAINT:
+            return replace(recalled, hits=others, closest=())
+        # Nothing but the memory itself was close enough: what comes closest is behind it.
+        wider = await self.recall(actor, replace(one_more, limit=question.closest + 1, threshold=FAINT))
+        return replace(wider, hits=(), closest=_without(memory, wider.hits)[: question.closest])
 
     async def reminded(self, actor: Actor, prints: Prints, *, limit: int, least: float) -> tuple[Hit, ...]:
         """What a text that was just read brings to mind, by its meaning alone: nothing is embedded again."""
@@ -255,7 +262,8 @@ class Recall:
         cosines = scan.of({*nearest, *found.scores})
         evidence = Evidence({**cosines.best, **nearest}, cosines.wholes, found.scores, found.asked, found.words)
         around = _surroundings(tx, among, scan, evidence.cosines.keys())
-        return partial(rank, evidence, around, self._standings(tx), scale=self._embedding.scale)
+        weights = DEFAULT if question.neighbours else ALONE
+        return partial(rank, evidence, around, self._standings(tx), scale=self._embedding.scale, weights=weights)
 
     def _standings(self, tx: Reading) -> Standings:
         now = self._clock.now().timestamp()
@@ -275,6 +283,10 @@ class Recall:
             return float(vectors[a] @ vectors[b]) if a in vectors and b in vectors else 0.0
 
         return folded(ranked, alike, ALIKE)
+
+
+def _without(memory: Memory, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    return tuple(hit for hit in hits if hit.memory.number != memory.number)
 
 
 def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked]) -> list[Hit]:
