@@ -8,31 +8,36 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain, islice
 from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from commonplace.dialects._schema import as_object, fields_at, plain, spelled, usual
+from commonplace.dialects._schema import as_object, beyond, fields_at, plain, spelled, usual
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import CommonplaceError, Invalid
 from commonplace.domain.event import Event
 from commonplace.engine import Engine
+from commonplace.engine.chain import Progress, silent
 from commonplace.ports.completions import Completer
 from commonplace.settings import Settings
 
 T = TypeVar("T")
 Body = Mapping[str, Any]
 Function = Callable[..., Awaitable[Any]]
-Progress = Callable[[int, int], Awaitable[None]]
+MOST_VALUES = 100_000
+"""In the arguments of one call: all are looked at, and a call must not hold up the others for long."""
+MOST_NAMED = 4
+"""Of the faults of a call."""
 EVERYTHING = "*"
 """In place of the addresses that were touched: any of them may have been."""
 
 
-def _whole(value: Any) -> Any:
+def whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = Annotated[int, BeforeValidator(_whole)]
+Whole = Annotated[int, BeforeValidator(whole)]
 """A JSON integer: 5 and 5.0 are the same number there."""
 
 
@@ -82,7 +87,7 @@ class Call:
     engine: Engine
     actor: Actor
     settings: Settings
-    progress: Progress
+    progress: Progress = silent
     shown: bool = True
     """Whether the caller gets to see the answer; not where only leave to read is asked for."""
     client: str = ""
@@ -157,6 +162,8 @@ class Tool:
 
     async def __call__(self, call: Call, arguments: Mapping[str, Any]) -> Answer[Any]:
         """Validate once, then do it."""
+        if beyond(MOST_VALUES, arguments):
+            raise Invalid("arguments", f"hold more than {MOST_VALUES} values; send less at once")
         try:
             valid = self._arguments.model_validate(self._given(arguments))
         except ValidationError as error:
@@ -165,8 +172,14 @@ class Tool:
         return result if isinstance(result, Answer) else Answer(result)
 
     def _given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Without the nulls that mean "left out", as many clients send them; where null has a meaning, it stays."""
-        return {name: value for name, value in arguments.items() if value is not None or name not in self._never_null}
+        """Without the nulls that mean "left out", as many clients send them; where null has a meaning, it stays.
+
+        Of names that are no parameters a few are kept, to be named: each of them would be looked at closely.
+        """
+        known = self._arguments.model_fields
+        strange = islice((name for name in arguments if name not in known), MOST_NAMED)
+        named = chain((name for name in known if name in arguments), strange)
+        return {name: arguments[name] for name in named if arguments[name] is not None or name not in self._never_null}
 
     @cached_property
     def _never_null(self) -> frozenset[str]:
@@ -174,9 +187,9 @@ class Tool:
         return frozenset(name for name, field in fields if type(None) not in get_args(field.annotation))
 
     def _invalid(self, error: ValidationError) -> Invalid:
-        problems = [self._problem(one) for one in error.errors(include_url=False, include_context=False)]
-        first, reason = problems[0]
-        others = "".join(f"; {name}: {why}" for name, why in problems[1:4])
+        found = error.errors(include_url=False, include_context=False, include_input=False)
+        (first, reason), *more = [self._problem(one) for one in found[:MOST_NAMED]]
+        others = "".join(f"; {name}: {why}" for name, why in more)
         return Invalid(first, reason + others)
 
     def _problem(self, problem: Mapping[str, Any]) -> tuple[str, str]:

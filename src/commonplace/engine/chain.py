@@ -28,7 +28,7 @@ class Verdict:
         return self.broken is None
 
 
-async def _silent(done: int, total: int) -> None:
+async def silent(done: int, total: int) -> None:
     return None
 
 
@@ -38,7 +38,7 @@ class Chain:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def verify(self, actor: Actor, progress: Progress = _silent) -> Verdict:
+    async def verify(self, actor: Actor, progress: Progress = silent) -> Verdict:
         """Recompute every hash; names the first bad block."""
         require(actor, Permission.READ)
         head = await self._store.read(lambda tx: tx.head())

@@ -153,7 +153,7 @@ class DialectServer:
 
     async def _greeting_call(self, context: Context) -> Call:
         actor = (await self._caller(context)).through(f"{self.dialect.name}.instructions")
-        return Call(self._engine, actor, self._settings, _no_progress)
+        return Call(self._engine, actor, self._settings)
 
     async def _called(self, context: Context, tool: str, params: types.CallToolRequestParams | None = None) -> Call:
         async def progress(done: int, total: int) -> None:
@@ -246,10 +246,6 @@ class DialectServer:
         for uri in params.notifications.resource_subscriptions or ():
             await self._resource(context, str(uri), shown=False)
         return await self._subscriptions.listen(await self._actor(context), context, params)
-
-
-async def _no_progress(done: int, total: int) -> None:
-    return None
 
 
 async def _no_prompts(context: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:

@@ -198,6 +198,16 @@ async def test_an_unknown_tool_is_refused_with_the_known_ones(talk: AssocConvers
 
 
 @behaviour("assoc.surface.unknown_argument")
+async def test_of_many_faults_a_few_are_named(talk: AssocConversation) -> None:
+    said = await talk.invalid("memory", action="search", **{f"unknown{number}": 1 for number in range(500)})
+    assert said.count("is not a parameter") == 4
+    said = await talk.invalid("memory", action="search", query="x", tags=[0] * 5000)
+    assert said.count("tags[") == 4
+    said = await talk.invalid("memory", action="search", query="x", tags=["x"] * 100_000)
+    assert said.startswith("arguments: hold more than 100000 values")
+
+
+@behaviour("assoc.surface.unknown_argument")
 async def test_an_unknown_argument_is_refused_with_the_nearest_known_one(talk: AssocConversation) -> None:
     for tool, actions in ACTIONS.items():
         said = await talk.invalid(tool, **{chooser(tool): actions[0]}, memory_idd="x")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from commonplace.dialects._dialect import whole
 from commonplace.dialects._schema import USUALLY
 from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import CollectionId, MemoryId, is_uuid
@@ -15,16 +16,12 @@ Domain = Literal["global", "user", "project", "session"]
 Role = Literal["editor", "viewer"]
 
 
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def described(text: str, usually: Any = None) -> Any:
     """A parameter that may be left out; the schema shows what is usual then."""
     return Field(description=text, json_schema_extra={USUALLY: usually})
 
 
-Count = Annotated[int | None, BeforeValidator(_whole)]
+Count = Annotated[int | None, BeforeValidator(whole)]
 Share = Annotated[float | None, Field()]
 Texts = Annotated[list[str] | None, Field()]
 DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
