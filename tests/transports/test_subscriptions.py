@@ -1,5 +1,7 @@
 """Being told that a resource changed: in both eras, by this process or another, and only by what one may see."""
 
+import json
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -15,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceUpdatedNotification
 
 from tests.serving import OWNER_KEY, PROGRAM, Served, environment, over_http, stdio
-from tests.transports.wire import key_for
+from tests.transports.wire import bearer, key_for, opened, post, request
 
 pytestmark = [pytest.mark.anyio, pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")]
 
@@ -184,3 +186,22 @@ async def test_a_forgotten_memory_changes_the_short_term_list(server: Served) ->
             await _settled(told)
             await client.call_tool("forget_stm", {"memory_id": added["id"]})
             await _hears(told, "stm_list://")
+
+
+async def test_a_subscriber_that_does_not_read_does_not_keep_the_others_waiting(server: Served) -> None:
+    session = opened(server)
+    headers = bearer() | {"Mcp-Session-Id": session}
+    for number in range(50):  # each spelling is told of by itself, and all of them fill the buffers in between
+        subscribing = request("resources/subscribe", number + 10, uri="memory_chain://" + "/" * (20_000 + number))
+        assert post(server, json.dumps(subscribing), headers).status_code == 200
+    heard = Heard()
+    with socket.create_connection(("127.0.0.1", server.http_port)) as deaf:
+        lines = {"Host": "127.0.0.1", "Accept": "text/event-stream", **headers}
+        head = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if name != "Content-Type")
+        deaf.sendall(f"GET /mcp HTTP/1.1\r\n{head}\r\n".encode())
+        async with _subscriber(server, "http", heard) as client, over_http(server) as other:
+            await client.subscribe_resource("memory_chain")
+            for number in range(16):
+                heard.uris.clear()
+                await other.call_tool("add_memory", {"content": f"told to both {number}"})
+                await heard.hears("memory_chain")

@@ -26,6 +26,9 @@ logger = logging.getLogger(__name__)
 
 Context = ServerRequestContext[Any, Any]
 
+_PATIENCE = 10.0
+"""Seconds that the others wait, once, for a client that does not read what it asked to be told."""
+
 
 def audience_key(actor: Actor) -> tuple[UserId, str]:
     """Tokens of one user end at different times and allow different things: each has an audience of its own."""
@@ -51,15 +54,17 @@ class _Audience:
 
     async def tell(self, uri: str) -> None:
         await self.bus.publish(ResourceUpdated(uri=uri))
-        for connection, uris in list(self.connections.items()):
-            if uri in uris:
-                await self._send(connection, uri)
+        async with anyio.create_task_group() as tasks:
+            for connection, uris in list(self.connections.items()):
+                if uri in uris:
+                    tasks.start_soon(self._send, connection, uri)
 
     async def _send(self, connection: Connection, uri: str) -> None:
-        try:
+        with anyio.move_on_after(_PATIENCE) as waiting:
             await connection.send_resource_updated(uri)
-        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
-            self.connections.pop(connection, None)  # the client has gone
+        if waiting.cancelled_caught:
+            self.connections.pop(connection, None)
+            logger.warning("a subscriber has not read for %g s and is told no more", _PATIENCE)
 
 
 class Subscriptions:
@@ -118,15 +123,11 @@ class Subscriptions:
 
     async def _tell_audience(self, audience: _Audience, event: Event) -> None:
         """A subscriber is told about the address it named, which may be any spelling of it."""
-        call = Call(self._engine, audience.actor, self._settings, _without_progress)
+        call = Call(self._engine, audience.actor, self._settings)
         touched = set(await self._dialect.touched(call, event))
         for uri in audience.watched:
             if touched & {EVERYTHING, self._dialect.canonical(uri)}:
                 await audience.tell(uri)
-
-
-async def _without_progress(done: int, total: int) -> None:
-    return None
 
 
 def _connection(context: Context) -> Connection:
