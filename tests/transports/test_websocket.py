@@ -310,6 +310,14 @@ async def test_a_key_that_only_reads_is_enough_to_listen(engine: Engine, app: AS
     assert (await line.next())["excerpt"] == "told"
 
 
+async def test_a_key_that_only_reads_says_nothing_of_itself(engine: Engine, app: ASGIApp, ann: Person) -> None:
+    reading = await person(engine, "ann", Permission.READ)
+    line = await Caller(app, reading.key).open()
+    await line.listen()
+    line.say({"type": "presence", "status": "busy"})
+    assert "write" in (await line.next("error"))["message"]
+
+
 async def test_there_is_an_end_to_how_many_are_let_in(engine: Engine, ann: Person) -> None:
     board = Switchboard(engine)
     for number in range(MOST_LINES):

@@ -197,9 +197,12 @@ class Sockets:
         if not self._shows_presence:
             raise Invalid("presence", "this server only reads")
         actor = line.actor.through("creo.update_presence")
-        call = Call(self._engine, actor, self._settings, _without_progress)
+        tool = creo.offered(self._settings).get("update_presence")
+        if tool is None:
+            raise Invalid("presence", "this server does not offer update_presence")
+        tool.act.require(actor)
         given = {name: value for name, value in said.items() if name != "type"}
-        await creo.tools["update_presence"](call, given)
+        await tool(Call(self._engine, actor, self._settings), given)
 
     async def _acknowledged(self, line: Line, said: Message) -> None:
         """Nothing depends on it: what was told is kept for a while in any case."""
@@ -226,7 +229,3 @@ def _number(name: str, value: Any) -> int:
 
 def _error(message: str) -> Message:
     return {"type": "error", "message": message}
-
-
-async def _without_progress(done: int, total: int) -> None:
-    return None
