@@ -18,6 +18,7 @@ from commonplace.dialects.assoc import formats
 from commonplace.domain.access import Actor, Right
 from commonplace.domain.collection import SESSION_LENGTH, Kind
 from commonplace.domain.errors import Invalid
+from commonplace.domain.limits import MAX_METADATA_BYTES
 from commonplace.domain.memory import Change, Draft
 from commonplace.domain.record import Bundle, Record, RecordedLink, RecordedPlace
 from commonplace.engine import Engine
@@ -137,7 +138,9 @@ FAULTY = (
     record(metadata={"a": "\ud800"}),
     record(metadata={"a": float("inf")}),
     record(metadata={"a": object()}),
-    record(metadata={"a": "x" * 1024 * 1024}),
+    record(metadata={"a": "x" * 65_536}),
+    record(metadata={"a": 2**70}),
+    record(metadata={"a": [[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]}),
     record(uses=-1),
     record(uses=2**60),
     record(domain="team"),
@@ -148,6 +151,13 @@ FAULTY = (
     record(used_at=datetime(9999, 12, 31, tzinfo=UTC)),
     record(expires_at=NOW),
 )
+
+
+async def test_metadata_as_large_as_may_be_travels_with_the_name_of_its_author(engine: Engine, owner: Actor) -> None:
+    full = {"a": "x" * (MAX_METADATA_BYTES - 9)}
+    report = await engine.archive.bring(owner, Bundle((record(metadata=full, author="someone else"),)))
+    assert (report.faults, report.imported) == ([], 1)
+    assert (await engine.memories.page(owner, 1)).memories[0].metadata == {**full, "imported_author": "someone else"}
 
 
 @pytest.mark.parametrize("faulty", FAULTY, ids=range(len(FAULTY)))
@@ -284,7 +294,8 @@ records = st.builds(
 @given(st.lists(records, min_size=1, max_size=5), st.sampled_from(("json", "csv", "markdown")), st.booleans())
 def test_any_memory_is_read_as_it_was_written(some: list[Record], form: str, named: bool) -> None:
     written = formats.written(form, Bundle(tuple(some), tied=True))
-    bundle, faults, _ = formats.read(written, form if named else None, NOW)
+    brought = formats.read(written, form if named else None, NOW)
+    bundle, faults = brought.bundle, brought.faults
     assert faults == []
     assert bundle.records == tuple(some)
     assert bundle.tied == (form == "json")
@@ -318,7 +329,8 @@ json_values = st.recursive(
 async def test_whatever_stands_in_an_entry_it_is_kept_or_refused(entries: list[dict[str, object]]) -> None:
     with TemporaryDirectory() as folder:
         async with another(Path(folder) / "data", Clock()) as (engine, owner):
-            bundle, faults, _ = formats.read(json.dumps(entries), "json", NOW)
+            brought = formats.read(json.dumps(entries), "json", NOW)
+            bundle, faults = brought.bundle, brought.faults
             report = await engine.archive.bring(owner, bundle)
             kept = (await engine.memories.page(owner, 99)).total
             assert kept == (0 if report.faults else report.imported)

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from commonplace.domain import limits
 from commonplace.domain.access import Right
+from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import CollectionId, UserId
 
 SESSION_LENGTH = timedelta(hours=24)
@@ -106,3 +108,11 @@ class Dissolved:
     collection: Collection
     moved: int = 0
     removed: int = 0
+
+
+def described(text: str) -> str:
+    """What a collection is for, in its kept form, or Invalid."""
+    kept = limits.text("description", text).strip()
+    if len(kept) > MAX_DESCRIPTION_CHARS:
+        raise Invalid("description", f"is {len(kept)} characters long; at most {MAX_DESCRIPTION_CHARS} are allowed")
+    return kept

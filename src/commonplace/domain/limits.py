@@ -140,6 +140,8 @@ def _check_part(field: str, value: Any, depth: int) -> None:
         raise Invalid(field, "has a number that JSON cannot write")
     elif isinstance(value, int) and abs(value) >= _LARGEST_WHOLE:
         raise Invalid(field, "has a whole number of more than 64 bits; write it as text")
+    elif value is not None and not isinstance(value, int | float):
+        raise Invalid(field, "must be what JSON can hold")
 
 
 def within(field: str, value: int, least: int, most: int) -> int:

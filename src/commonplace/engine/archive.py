@@ -63,9 +63,7 @@ class Archive:
 
     async def bring(self, actor: Actor, bundle: Bundle) -> BundleReport:
         """Write what is new. With one fault anywhere, nothing is written; a second time everything is known."""
-        require(actor, Permission.WRITE)
-        report = BundleReport()
-        report.faults = await self._store.read(lambda tx: _faults(tx, actor, bundle, self._clock.now()))
+        report = BundleReport(faults=await self.faults(actor, bundle))
         if report.faults:
             return report
         await self._store.write(lambda tx: self._places(tx, actor, bundle))
@@ -73,6 +71,11 @@ class Archive:
             await self._some(actor, bundle, start, report)
         await self._tie(actor, bundle, report)
         return report
+
+    async def faults(self, actor: Actor, bundle: Bundle) -> list[Fault]:
+        """Why a bundle cannot be brought: all of it, and nothing is written."""
+        require(actor, Permission.WRITE)
+        return await self._store.read(lambda tx: _faults(tx, actor, bundle, self._clock.now()))
 
     async def _some(self, actor: Actor, bundle: Bundle, start: int, report: BundleReport) -> None:
         records = list(enumerate(bundle.records[start : start + _BATCH], start + 1))
@@ -125,15 +128,16 @@ class Archive:
             keywords=record.keywords,
             category=record.category,
             importance=record.importance,
-            metadata={**record.metadata, **foreign},
+            metadata=record.metadata,
             content_type=record.content_type,
             home=_home(tx, record),
         )
+        # Its time was granted when it was stored, perhaps more than once: the limits of a new one do not apply.
+        ttl = record.expires_at - record.created_at if record.expires_at else None
         memory = self._memories.remember_in(
             tx,
             actor,
-            # Its time was granted when it was stored, perhaps more than once: the limits of a new one do not apply.
-            replace(checked(draft), ttl=record.expires_at - record.created_at if record.expires_at else None),
+            replace(checked(draft), ttl=ttl, metadata={**record.metadata, **foreign}),
             prints,
             {} if tied else None,
             at=record.created_at,

@@ -25,7 +25,7 @@ from commonplace.domain.atlas import (
     check_place,
     rights,
 )
-from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Collection, Kind
+from commonplace.domain.collection import Collection, Kind, described
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, uuid7
 from commonplace.engine.collections import Collections
@@ -247,14 +247,6 @@ def held(tx: Reading, actor: Actor, atlas: CollectionId, right: Right) -> Collec
     if not allows(has[found.number], right):
         raise Forbidden(f"atlas:{right.value}", actor.tool)
     return found
-
-
-def described(text: str) -> str:
-    """What something is for, in its kept form, or Invalid."""
-    kept = limits.text("description", text).strip()
-    if len(kept) > MAX_DESCRIPTION_CHARS:
-        raise Invalid("description", f"is {len(kept)} characters long; at most {MAX_DESCRIPTION_CHARS} are allowed")
-    return kept
 
 
 def _seen(tx: Reading, atlas: CollectionId, has: Mapping[int, Right]) -> Collection:

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require, require_whole
 from commonplace.domain.collection import (
-    MAX_DESCRIPTION_CHARS,
     MEMBER_REMOVED,
     Collection,
     Dissolved,
@@ -18,6 +17,7 @@ from commonplace.domain.collection import (
     Member,
     Scope,
     Standing,
+    described,
 )
 from commonplace.domain.credential import User
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, NotTheAuthor
@@ -58,7 +58,7 @@ class Collections:
         require(actor, Permission.WRITE)
         require_whole(actor)
         name = limits.label("name", name)
-        description = description_of(description)
+        description = described(description)
 
         def work(tx: Transaction) -> Standing:
             now = self._clock.now()
@@ -112,7 +112,7 @@ class Collections:
         """A new name or description, given by anyone who may write there."""
         require(actor, Permission.WRITE)
         name = None if name is None else limits.label("name", name)
-        text = None if description is None else description_of(description)
+        text = None if description is None else described(description)
 
         def work(tx: Transaction) -> Standing:
             found = self._held(tx, actor, kind, collection, Right.WRITE)
@@ -380,10 +380,3 @@ def _user(tx: Reading, name: str) -> User:
     if user := tx.user(UserId(name)) or tx.user_named(name):
         return user
     raise NotFound("user", name)
-
-
-def description_of(text: str) -> str:
-    kept = limits.text("description", text).strip()
-    if len(kept) > MAX_DESCRIPTION_CHARS:
-        raise Invalid("description", f"is {len(kept)} characters long; at most {MAX_DESCRIPTION_CHARS} are allowed")
-    return kept

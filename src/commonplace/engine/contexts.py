@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, require, require_whole
-from commonplace.domain.collection import Collection, Kind
+from commonplace.domain.collection import Collection, Kind, described
 from commonplace.domain.context import MOST_INVITED, Context, Guest, Invitation, Invitee
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import CollectionId, UserId
@@ -23,7 +23,7 @@ from commonplace.domain.memory import Memory
 from commonplace.domain.team import TeamId
 from commonplace.engine import shelves
 from commonplace.engine.access import LOCAL, readable, require_writable
-from commonplace.engine.collections import Collections, check_may_move, description_of
+from commonplace.engine.collections import Collections, check_may_move
 from commonplace.engine.memories import Memories, Reference
 from commonplace.ports import Clock, Page, Reading, Store, Transaction
 
@@ -131,7 +131,7 @@ class Contexts:
         """A new context, owned by who asks; with a length, it ends by itself."""
         require(actor, Permission.WRITE)
         require_whole(actor)
-        name, about = limits.label("name", name), description_of(about)
+        name, about = limits.label("name", name), described(about)
         if length is not None:
             limits.ttl(length, "ttlSeconds")
 

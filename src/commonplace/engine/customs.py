@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
-from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Domain, Kind
+from commonplace.domain.collection import Domain, Kind, described
 from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, NotCarried
 from commonplace.domain.identifiers import CollectionId, is_uuid
-from commonplace.domain.memory import MAX_CONTENT_BYTES
 from commonplace.domain.record import MOST_LINKS, MOST_PLACES, MOST_RECORDS, Bundle, Fault, Record, RecordedPlace
 from commonplace.engine.access import changeable, readable
 from commonplace.ports import Reading
@@ -94,7 +92,7 @@ def _check(record: Record) -> None:
     for name in ("category", "author", "content_type"):
         if getattr(record, name):
             limits.label(name, getattr(record, name))
-    _check_metadata(record)
+    limits.metadata(record.metadata)
     _check_times(record)
     if not 0 <= record.uses < MOST_USES:
         raise Invalid("access_count", "must not be negative, nor beyond counting")
@@ -102,15 +100,6 @@ def _check(record: Record) -> None:
         raise Invalid("domain", f"{record.domain[:80]!r} is not one of {', '.join(Domain)}")
     if record.domain in (Kind.PROJECT, Kind.SESSION) and not record.place:
         raise Invalid(f"{record.domain}_id", "is required for this domain")
-
-
-def _check_metadata(record: Record) -> None:
-    try:
-        written = json.dumps(dict(record.metadata), ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise Invalid("metadata", "must be what JSON can hold, and not too deep") from error
-    if len(limits.text("metadata", written).encode()) > MAX_CONTENT_BYTES:
-        raise Invalid("metadata", f"is too large; at most {MAX_CONTENT_BYTES} bytes are allowed")
 
 
 def _check_times(record: Record) -> None:
@@ -126,8 +115,7 @@ def _check_place(place: RecordedPlace) -> None:
     if not is_uuid(place.id) or place.kind not in (Kind.PROJECT, Kind.SESSION):
         raise Invalid("id", "has an entry that is neither a project nor a session")
     limits.label("name", place.name)
-    if len(limits.text("description", place.description)) > MAX_DESCRIPTION_CHARS:
-        raise Invalid("description", f"is longer than {MAX_DESCRIPTION_CHARS} characters")
+    described(place.description)
     for name, moment in (("ends_at", place.ends_at), ("created_at", place.created_at)):
         if moment is not None and not _EARLIEST <= moment < _LATEST:
             raise Invalid(name, "must be from the years 1970 to 9998")

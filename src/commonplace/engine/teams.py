@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, require, require_whole
 from commonplace.domain.atlas import allows, rights
+from commonplace.domain.collection import described
 from commonplace.domain.credential import User
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, uuid7
@@ -23,7 +24,7 @@ from commonplace.domain.team import (
     Team,
     TeamId,
 )
-from commonplace.engine.atlases import described, held
+from commonplace.engine.atlases import held
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 _LEAST_LISTED = 20

@@ -156,7 +156,7 @@ def _with(**fields: object) -> str:
 
 
 FAULTS = (
-    ("nonsense", "is no CSV of memories"),
+    ("nonsense", "is no list of memories in a form that is known"),
     ("{", "is not valid JSON"),
     ("[" * 100_000, "import_data: is nested too deep"),
     ("{}", "must be a list of memories"),
@@ -181,7 +181,7 @@ FAULTS = (
     (_with(category="\ud800"), "entry 2: category: is not valid Unicode"),
     (_with(author="\ud800"), "entry 2: author: is not valid Unicode"),
     (_with(metadata={"a": "\ud800"}), "entry 2: metadata: is not valid Unicode"),
-    (_with(metadata={"a": float("nan")}), "entry 2: metadata: must be what JSON can hold"),
+    (_with(metadata={"a": float("nan")}), "entry 2: metadata: has a number that JSON cannot write"),
     (_with(metadata=[1]), "entry 2: metadata: must be an object"),
     (_with(colour="red"), "entry 2: colour: is not a field of a memory"),
     (_with(memory_id="x"), "entry 2: memory_id: 'x' is not a UUID"),
@@ -209,11 +209,13 @@ FAULTS = (
     ("content,tags\r\nx,notalist\r\n", "entry 1: tags: 'notalist' cannot be read: write a list of texts as JSON does"),
     ("content,importance\r\nx,much\r\n", "entry 1: importance: 'much' cannot be read: write a number from 0 to 1"),
     ("content\r\nx,y\r\n", "entry 1: entry: has more cells than there are columns"),
+    ("content,tags\r\nx,[]\r\ny", "entry 2: entry: has fewer cells than there are columns: it may have been cut off"),
+    ('[{"content": "good"}, {"content": ""}, {"text": "x"}]', "entry 2: content: must not be empty; entry 3: text: is"),
     ("content,colour\r\nx,y\r\n", "entry 1: colour: is not a field of a memory"),
     ("<!-- memory {} -->\n", "whose comment cannot be read"),
     ("<!-- memory ", "whose comment does not end"),
     ('<!-- memory {"length": 1e999} -->\n', "whose comment cannot be read"),
-    ("", "is no CSV of memories"),
+    ("", "is no list of memories in a form that is known"),
     (json.dumps([{"content": "x"}] * 10_001), "there are 10001 memories; at most 10000"),
 )
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -38,24 +39,39 @@ def written(form: str, bundle: Bundle) -> str:
     return {"json": _json, "csv": _csv, "markdown": _markdown}[form](bundle)
 
 
-def read(data: str, form: str | None, now: datetime) -> tuple[Bundle, list[Fault], list[str]]:
-    """The bundle, or what is wrong with it, entry by entry; and the fields that are not taken.
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What was read: the entries that could be, each in its place, and what is wrong with the others."""
 
-    What says no time of its own is of now.
-    """
+    bundle: Bundle
+    faults: Sequence[Fault]
+    not_taken: Sequence[str]
+    """Fields that were passed over."""
+    lines: Sequence[int]
+    """Where each record of the bundle stands in what was brought."""
+
+    def all_faults(self, others: Sequence[Fault]) -> list[Fault]:
+        """With those of the bundle, by entry."""
+        placed = [replace(fault, line=self.lines[fault.line - 1] if fault.line else 0) for fault in others]
+        return sorted([*self.faults, *placed], key=lambda fault: fault.line)
+
+
+def read(data: str, form: str | None, now: datetime) -> Brought:
+    """What says no time of its own is of now."""
     chosen = form or _guessed(data)
     entries, links, places = _READERS[chosen](data)
-    records, faults = [], []
+    records, faults = dict[int, Record](), []
     for line, entry in enumerate(entries, 1):
         try:
-            records.append(_record(entry, now))
+            records[line] = _record(entry, now)
         except Invalid as error:
             faults.append(Fault(line, error.message))
         except (ValueError, TypeError, OverflowError) as error:
             faults.append(Fault(line, f"cannot be read: {error!s:.{_MOST_TOLD}}"))
     ties = tuple(_link(link, now) for link in links or ())
     left = [name for name in NOT_TAKEN if any(isinstance(entry, Mapping) and name in entry for entry in entries)]
-    return Bundle(tuple(records), ties, tuple(map(_place, places)), tied=links is not None), faults, left
+    bundle = Bundle(tuple(records.values()), ties, tuple(map(_place, places)), tied=links is not None)
+    return Brought(bundle, faults, left, tuple(records))
 
 
 def told(faults: Sequence[Fault]) -> str:
@@ -285,7 +301,8 @@ def _from_csv(data: str) -> _Read:
     sheet = csv.DictReader(io.StringIO(data.lstrip("\ufeff"), newline=""), strict=True)  # a text cut off is no text
     try:
         if "content" not in (sheet.fieldnames or ()):
-            raise Invalid("import_data", "is no CSV of memories: the first line must name the columns, e.g. content")
+            needed = "JSON begins with { or [, and the first line of a CSV names the columns, such as content"
+            raise Invalid("import_data", f"is no list of memories in a form that is known: {needed}")
         return [_uncelled(row) for row in sheet], None, []
     except csv.Error as error:
         raise Invalid("import_data", f"is not valid CSV: {error!s:.{_MOST_TOLD}}") from error
@@ -305,7 +322,9 @@ _PARSED: Mapping[str, tuple[Callable[[str], Any], str]] = {
 def _uncelled(row: Mapping[str | None, Any]) -> dict[str, Any]:
     if None in row:
         return {_UNREADABLE: ("entry", "has more cells than there are columns")}
-    cells: dict[str, Any] = {name: _unescaped(value) for name, value in row.items() if name and value not in (None, "")}
+    if None in row.values():
+        return {_UNREADABLE: ("entry", "has fewer cells than there are columns: it may have been cut off")}
+    cells: dict[str, Any] = {name: _unescaped(value) for name, value in row.items() if name and value}
     for name in [name for name in _PARSED if name in cells]:
         parsed, wanted = _PARSED[name]
         try:

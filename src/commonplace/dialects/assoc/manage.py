@@ -15,6 +15,7 @@ from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, described, moment, reference
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.memory import Memory
+from commonplace.domain.record import BundleReport
 
 MOST_AT_ONCE = 1000
 MOST_SHOWN = 100
@@ -47,8 +48,7 @@ async def memory_manage(
     ] = None,
 ) -> Reply:
     """Figures, export, import, moving between domains, deleting many, cleaning up session memories."""
-    given = locals()
-    return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
+    return await actions.run(call, action, locals())
 
 
 @actions.reads
@@ -97,10 +97,10 @@ async def export(
 
 @actions.writes
 async def import_(call: Call, *, import_data: str, export_format: str | None = None) -> Done:
-    bundle, faults, not_taken = formats.read(import_data, export_format, call.engine.clock.now())
-    if faults:
-        raise Invalid("import_data", "nothing was imported: " + formats.told(faults))
-    report = await call.engine.archive.bring(call.actor, bundle)
+    brought = formats.read(import_data, export_format, call.engine.clock.now())
+    archive, not_taken = call.engine.archive, brought.not_taken
+    faults = brought.all_faults(await archive.faults(call.actor, brought.bundle)) if brought.faults else []
+    report = BundleReport(faults=faults) if faults else await archive.bring(call.actor, brought.bundle)
     if report.faults:
         raise Invalid("import_data", "nothing was imported: " + formats.told(report.faults))
     data = {
