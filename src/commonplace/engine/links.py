@@ -15,11 +15,11 @@ from commonplace.domain.event import Event, EventKind, Happening
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.link import Link, LinkKind, Tie
-from commonplace.domain.memory import Memory
+from commonplace.domain.memory import Change, Memory
 from commonplace.engine.access import readable
 from commonplace.engine.associations import associated
 from commonplace.engine.embedding import Embedding
-from commonplace.engine.memories import TIED, Memories, Reference
+from commonplace.engine.memories import TIED, Memories, Reference, checked_change
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 MOST_RELATED = 200
@@ -73,19 +73,33 @@ class Links:
         """Tie two memories by hand. Who may change one of them and see the other may do it."""
         require(actor, Permission.WRITE)
         limits.importance(strength, "strength")
+        return await self._store.write(lambda tx: self._connect(tx, actor, one, other, strength))
 
-        def work(tx: Transaction) -> Link:
-            now = self._clock.now()
-            source = self._memories.changing_in(tx, actor, one)
-            target = self._memories.found_in(tx, other, readable(tx, actor, now))
-            if source.id == target.id:
-                raise Invalid("memory_id", "a memory cannot be tied to itself")
-            link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
-            tx.links.add(link)
-            tx.record(_happening(EventKind.LINKED, source, actor, now, {"other": target.id}))
-            return link
+    async def revise(self, actor: Actor, one: Reference, change: Change, others: Sequence[Reference]) -> Memory:
+        """Change what is named of a memory, which may be nothing, and tie it to others by hand: all of it, or none."""
+        require(actor, Permission.WRITE)
+        change = checked_change(change) if change.fields else change
+        prints = await self._memories.prints_of(change)
+
+        def work(tx: Transaction) -> Memory:
+            if change.fields:
+                self._memories.revise_in(tx, actor, one, change, prints)
+            for other in others:
+                self._connect(tx, actor, one, other)
+            return self._memories.changing_in(tx, actor, one)
 
         return await self._store.write(work)
+
+    def _connect(self, tx: Transaction, actor: Actor, one: Reference, other: Reference, strength: float = 1.0) -> Link:
+        now = self._clock.now()
+        source = self._memories.changing_in(tx, actor, one)
+        target = self._memories.found_in(tx, other, readable(tx, actor, now))
+        if source.id == target.id:
+            raise Invalid("memory_id", "a memory cannot be tied to itself")
+        link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
+        tx.links.add(link)
+        tx.record(_happening(EventKind.LINKED, source, actor, now, {"other": target.id}))
+        return link
 
     async def disconnect(self, actor: Actor, one: Reference, other: Reference) -> int:
         """Untie two memories; how many ties there were."""

@@ -300,13 +300,24 @@ async def test_where_nothing_is_close_enough_the_closest_are_named(local: AssocC
         body = await local.told(tool, **arguments, **asked)
         assert (body["data"]["results"], body["data"]["count"]) == ([], 0)
         assert body["data"]["closest"][0]["memory_id"] == kept
-        assert all(0.3 <= one["score"] < 0.7 for one in body["data"]["closest"])
+        assert all(0.2 <= one["score"] < 0.7 for one in body["data"]["closest"])
         assert len(body["data"]["closest"]) <= 3
         assert "closest" in body["message"]
         found = await local.call(tool, **arguments, **asked, threshold=0.3)
         assert found["results"][0]["memory_id"] == kept
         assert "closest" not in found
     assert "closest" not in await local.call("memory", action="search", query="zzyzx qwrtp", threshold=0.9)
+
+
+@behaviour("assoc.search.elsewhere")
+async def test_who_finds_nothing_is_told_where_was_searched(local: AssocConversation) -> None:
+    project = await local.project()
+    await local.store("Apollo uses the Kestrel engine for rendering", domain="project", project_id=project)
+    asked = "which engine does Apollo use?"
+    assert "include_domains" in await local.says("memory", action="search", query=asked)
+    assert "filters.domains" in await local.says("search", type="semantic", query=asked)
+    for more in ({"include_domains": ["global"]}, {"project_id": project}):
+        assert "include_domains" not in await local.says("memory", action="search", query=asked, **more)
 
 
 @behaviour("assoc.search.long_texts")
@@ -461,6 +472,7 @@ async def test_an_update_has_the_limits_of_storing(talk: AssocConversation) -> N
         ({"category": "x" * 201}, "category"),
         ({"category": "\t"}, "category"),
         ({"associate_with": [kept]}, "memory_id"),
+        ({"content": "changed", "associate_with": [kept]}, "memory_id"),
     ):
         said = await talk.invalid("memory", action="update", memory_id=kept, **arguments)
         assert said.startswith(f"{field}: "), said

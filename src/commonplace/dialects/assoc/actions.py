@@ -97,12 +97,16 @@ class Actions:
         return function
 
     async def run(self, call: Call, name: str, arguments: Mapping[str, Any]) -> Reply:
-        """Do it with what it uses; say what it did not use, because clients fill in whole schemas."""
+        """Do it with what it uses; say what it did not use, because clients fill in whole schemas.
+
+        The arguments are all that the tool was called with, itself and what chooses the action included.
+        """
         action = self.known[name]
         require(call.actor, action.act.needs)
         if call.settings.read_only and action.act.changes:
             raise ReadOnly(action.act.needs.value, f"{self.chooser} {name!r}")
-        given = {key: value for key, value in arguments.items() if value is not None}
+        passed_on = (item for item in arguments.items() if item[0] not in ("call", self.chooser))
+        given = {key: value for key, value in passed_on if value is not None}
         self._check(action, given)
         idle = [name for name in blank(given) if name not in action.needed]  # one that is needed is not found
         used = {key: value for key, value in given.items() if key in action.parameters and key not in idle}

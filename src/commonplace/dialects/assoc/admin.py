@@ -76,14 +76,13 @@ async def admin(
     force: Annotated[bool | None, described("Really do what cannot be undone", False)] = None,
 ) -> Reply:
     """Health, figures, backup, restore, reindex, clean-up, moving a domain. What destroys needs force: true."""
-    given = locals()
     require_whole(call.actor)  # all of it concerns the whole store
-    return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
+    return await actions.run(call, action, locals())
 
 
 @actions.governs
 async def health_check(call: Call) -> Done:
-    statistics = await call.engine.upkeep.statistics(call.actor)
+    statistics = await call.engine.upkeep.statistics()
     damage = await call.engine.store.check()
     latest = await call.engine.backups.latest()
     found = (damage, call.engine.store.trouble, call.engine.backups.trouble, statistics.unembedded_reason)
@@ -101,7 +100,7 @@ async def health_check(call: Call) -> Done:
 
 @actions.governs
 async def system_stats(call: Call) -> Done:
-    statistics = await call.engine.upkeep.statistics(call.actor)
+    statistics = await call.engine.upkeep.statistics()
     backups = await call.engine.backups.list(call.actor)
     names = [one.name for one in backups[-MOST_NAMED:]]
     visible = await figures(call, call.actor)
@@ -136,10 +135,10 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
 
 @actions.writes
 async def reindex(call: Call) -> Done:
-    before = await call.engine.upkeep.statistics(call.actor)
+    before = await call.engine.upkeep.statistics()
     await call.engine.store.reindex()
     embedded = await call.engine.upkeep.embed_missing()
-    after = await call.engine.upkeep.statistics(call.actor)
+    after = await call.engine.upkeep.statistics()
     data = {
         "memories": after.memories,
         "indexed": after.memories,

@@ -64,17 +64,17 @@ def answering(recalled: Recalled) -> dict[str, Any]:
     return {"results": results, "count": len(results), **near}
 
 
-def remark(recalled: Recalled, threshold: float, sessionless: str = "") -> str:
-    """What a caller should know of a search beside its results."""
+def remark(recalled: Recalled, threshold: float, sessionless: str = "", elsewhere: str = "") -> str:
+    """What a caller should know of a search beside its results; where else he could look, if nothing was found."""
     if recalled.lexical_only:
         return f" (意味検索は使えません: {recalled.lexical_only}){sessionless}"
     if sessionless:  # rather than the threshold, that may be why nothing was found
         return sessionless
-    if recalled.closest:
-        return f" (類似度{threshold}以上の記憶はありません。最も近い{len(recalled.closest)}件をclosestに示します)"
-    if not recalled.hits and threshold > 0:
-        return f" (類似度{threshold}以上の記憶はありません。thresholdを下げると見つかることがあります)"
-    return ""
+    if recalled.hits or (not elsewhere and threshold <= 0):
+        return ""
+    near = f"。最も近い{len(recalled.closest)}件をclosestに示します" if recalled.closest else ""
+    lower = "。thresholdを下げると見つかることがあります" if threshold > 0 and not near else ""
+    return f" (類似度{threshold}以上の記憶はありません{near}{lower}{elsewhere})"
 
 
 def unembedded(failure: str) -> str:

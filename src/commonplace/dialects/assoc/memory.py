@@ -56,11 +56,7 @@ async def memory(
     summarize: Annotated[bool | None, described("Add a short summary (search, get, get_related)")] = None,
 ) -> Reply:
     """Store, find, read, change and delete memories; follow their associations."""
-    return await actions.run(call, action, _given(locals()))
-
-
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in ("call", "action", "type")}
+    return await actions.run(call, action, locals())
 
 
 @actions.writes
@@ -133,7 +129,9 @@ async def search(
         data["summary"] = await call.engine.summaries.of(hit.memory.content for hit in recalled.hits)
     alone = await scope.sessionless(call, include_domains, session_id, scope.NAME_SESSION)
     unused = scope.idle(include_domains, project_id, session_id)
-    return Done(data, f"{data['count']}件の記憶が見つかりました{remark(recalled, threshold, alone)}", unused)
+    elsewhere = "" if project_id or session_id else scope.elsewhere(include_domains)
+    words = remark(recalled, threshold, alone, elsewhere)
+    return Done(data, f"{data['count']}件の記憶が見つかりました{words}", unused)
 
 
 @actions.reads
@@ -185,15 +183,8 @@ async def update(
         raise Invalid(
             "content", "there is nothing to update: give content, tags, category, importance or associate_with"
         )
-    at = reference(memory_id)
-    others = await _others(call, associate_with)
-    kept = await (
-        call.engine.memories.revise(call.actor, at, change)
-        if change.fields
-        else call.engine.memories.get(call.actor, at)
-    )
-    for other in others:
-        await call.engine.links.connect(call.actor, at, reference(other.id))
+    others = [reference(other.id) for other in await _others(call, associate_with)]
+    kept = await call.engine.links.revise(call.actor, reference(memory_id), change, others)
     later = "" if content is None else unembedded(call.engine.embedding.failure)
     return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}")
 

@@ -34,8 +34,7 @@ async def project(
     role_filter: Annotated[Role | None, described("Only projects where you have this role (list)")] = None,
 ) -> Reply:
     """Make projects, describe them, and choose who is in them."""
-    given = locals()
-    return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
+    return await actions.run(call, action, locals())
 
 
 def _id(project_id: str) -> CollectionId:

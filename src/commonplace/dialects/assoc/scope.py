@@ -66,6 +66,11 @@ async def sessionless(call: Call, domains: Sequence[str] | None, session_id: str
     return f" (現在のセッションがないため、sessionドメインには何もありません。{remedy})"
 
 
+def elsewhere(domains: Sequence[str] | None, named: str = "include_domains") -> str:
+    """For who names no domain, and may have forgotten that projects and sessions are not looked at then."""
+    return "" if domains else f"。検索したのは{'と'.join(USUAL_DOMAINS)}だけです。他は{named}で指定できます"
+
+
 NAME_SESSION = "session_id を指定するか、user の create_session でセッションを作成してください"
 CHOOSE_SESSION = "user の create_session か switch_session でセッションを選んでください"
 
@@ -77,6 +82,8 @@ class Aim:
     actor: Actor
     unused: Sequence[str] = ()
     remark: str = ""
+    elsewhere: str = ""
+    """Where else he could look."""
 
 
 async def aimed(call: Call, domain: str | None, project_id: str | None, session_id: str | None) -> Aim:

@@ -52,8 +52,7 @@ async def search(
     threshold: Annotated[Share, described("Least similarity (semantic, advanced, similar)", THRESHOLD)] = None,
 ) -> Reply:
     """Search by meaning, tags, time range, several conditions at once, or likeness to a memory."""
-    given = locals()
-    return await actions.run(call, type, {k: v for k, v in given.items() if k not in ("call", "type")})
+    return await actions.run(call, type, locals())
 
 
 @actions.reads
@@ -67,7 +66,7 @@ async def semantic(
 
 @actions.reads
 async def tags(call: Call, *, tags: list[str], filters: Filters | None = None, limit: int = LIMIT) -> Done:
-    """Those with more of the tags first, then the newest."""
+    """Those with any of the tags, the newest first."""
     wanted = limits.tags(tags)
     if not wanted:
         raise Invalid("tags", "give at least one tag")
@@ -149,7 +148,9 @@ async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] =
             raise Invalid("filters.project_ids", "needs 'project' among filters.domains, or no filters.domains")
         domains = ["project"]
     looking = await scope.looking(call, domains, projects, usual=usual)
-    return scope.Aim(looking, remark=await scope.sessionless(call, domains, None, scope.CHOOSE_SESSION))
+    alone = await scope.sessionless(call, domains, None, scope.CHOOSE_SESSION)
+    elsewhere = scope.elsewhere(domains, "filters.domains") if usual is scope.USUAL_DOMAINS else ""
+    return scope.Aim(looking, remark=alone, elsewhere=elsewhere)
 
 
 def _conditions(filters: Filters | None) -> dict[str, Any]:
@@ -181,7 +182,9 @@ def _within(limit: int) -> int:
 
 def _told(recalled: Recalled, threshold: float, about: dict[str, Any], aim: scope.Aim) -> Done:
     data = {**answering(recalled), **about}
-    return Done(data, f"{data['count']}件の記憶が見つかりました{remark(recalled, threshold, aim.remark)}")
+    return Done(
+        data, f"{data['count']}件の記憶が見つかりました{remark(recalled, threshold, aim.remark, aim.elsewhere)}"
+    )
 
 
 def _listed(memories: Any, total: int, about: dict[str, Any], aim: scope.Aim) -> Done:

@@ -28,8 +28,7 @@ async def user(
     include_stats: Annotated[bool | None, described("Add figures (get_current, get_projects)", False)] = None,
 ) -> Reply:
     """Who you are; your projects; begin, switch and end sessions. A session's memories end with it, or after 24 h."""
-    given = locals()
-    return await actions.run(call, action, {k: v for k, v in given.items() if k not in ("call", "action")})
+    return await actions.run(call, action, locals())
 
 
 @actions.reads
