@@ -13,7 +13,7 @@ from commonplace.engine.access import Access
 from commonplace.settings import Settings
 
 CREDENTIAL = "jwt"
-"""What authors are noted with. The same for all tokens of a user, so that a session outlives the renewal of one."""
+"""What authors are noted with, behind their name: the same for all tokens of a user, which are renewed often."""
 _REQUIRED = ("exp", "aud", "sub")
 
 
@@ -35,7 +35,7 @@ class Tokens:
         if not isinstance(name, str):
             raise Unauthenticated
         allowed = _asked(claims) & self._most
-        actor = await self._access.vouched(name, allowed, CREDENTIAL, until)
+        actor = await self._access.vouched(name, allowed, f"{name}/{CREDENTIAL}", until)
         if not allowed:
             raise Forbidden("read", "a token without a permission")
         return actor
