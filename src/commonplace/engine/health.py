@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -45,6 +46,7 @@ class Health:
         self._completer = completer
         self._clock = clock
         self._found: tuple[datetime, Conditions] | None = None
+        self._asking = asyncio.Lock()
 
     @property
     def model(self) -> str:
@@ -52,10 +54,11 @@ class Health:
         return self._completer.name if self._completer else ""
 
     async def conditions(self) -> Conditions:
-        now = self._clock.now()
-        if self._found is None or now - self._found[0] >= LASTING:
-            self._found = now, Conditions(await self._files(), await self._model())
-        return self._found[1]
+        async with self._asking:  # whoever comes meanwhile waits for the same answer
+            now = self._clock.now()
+            if self._found is None or now - self._found[0] >= LASTING:
+                self._found = now, Conditions(await self._files(), await self._model())
+            return self._found[1]
 
     async def _files(self) -> Condition:
         if self._mirror.files is None:

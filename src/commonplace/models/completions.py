@@ -13,6 +13,8 @@ from commonplace.domain.errors import ModelFailed
 from commonplace.ports.completions import Completion
 
 _MOST_BYTES = 8 * 1024 * 1024
+_SHORTLY = 5.0
+"""Seconds in which an endpoint that is well says which models it has."""
 _MOST_TOLD = 300
 """Characters of an error's body that are passed on."""
 
@@ -46,22 +48,25 @@ class ChatCompletions:
 
     async def check(self) -> float:
         start = time.perf_counter()
-        self._require_success(*await self._asked("GET", "models"))
+        self._require_success(*await self._asked("GET", "models", within=min(self.timeout, _SHORTLY)))
         return time.perf_counter() - start
 
     def _limited(self, body: dict[str, Any], limit: str) -> dict[str, Any]:
         return body | {limit: self.max_tokens} if self.max_tokens else body
 
-    async def _asked(self, method: str, what: str, body: dict[str, Any] | None = None) -> tuple[int, bytes]:
+    async def _asked(
+        self, method: str, what: str, body: dict[str, Any] | None = None, within: float = 0.0
+    ) -> tuple[int, bytes]:
         import httpx2
 
+        seconds = within or self.timeout
         try:
-            async with asyncio.timeout(self.timeout), httpx2.AsyncClient(timeout=self.timeout) as client:
+            async with asyncio.timeout(seconds), httpx2.AsyncClient(timeout=seconds) as client:
                 url = f"{self.url.rstrip('/')}/{what}"
                 async with client.stream(method, url, json=body, headers=self._headers) as answer:
                     return answer.status_code, await self._bounded(answer)
         except (TimeoutError, httpx2.TimeoutException) as error:
-            raise self._failed(f"no whole answer from {self._place} within {self.timeout:g} seconds") from error
+            raise self._failed(f"no whole answer from {self._place} within {seconds:g} seconds") from error
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, UnicodeError) as error:
             # Not chained: an error about a header quotes it, with the key.
             raise self._failed(f"{type(error).__name__} at {self._place}") from None
