@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from starlette.requests import HTTPConnection
@@ -20,6 +22,8 @@ from commonplace.transports.tokens import Tokens
 
 _PARTS_OF_A_JWT = 3
 _CARRIER = "key."
+
+logger = logging.getLogger(__name__)
 
 
 class Credentials:
@@ -102,7 +106,9 @@ class Authenticated:
         except Forbidden as error:
             return self._refused(error, 403, path, "insufficient_scope")
         except CommonplaceError as error:
-            return self._refused(error, 503, path)
+            logger.error("a credential could not be looked up: %s", error)
+            # Not the error's own words: whoever shows anything at all would learn where the store is.
+            return Refusal(503, "the store cannot be read at the moment", error.remedy)
         wait = self._limits.users.take(actor.user)
         return too_many(wait) if wait else actor
 

@@ -252,7 +252,7 @@ def _asked(head: bytes) -> int | str | None:
     named = _ID.match(head)
     message = json.loads(b'{"id":' + named[1] + b"}" if named else head)
     asked = message.get("id") if isinstance(message, dict) else None
-    return asked if isinstance(asked, int | str) else None
+    return asked if type(asked) in (int, str) else None
 
 
 def _words(body: bytes) -> str:
