@@ -20,5 +20,9 @@ def test_the_address_shown_is_one_that_answers(host: str, shown: str) -> None:
     assert "http://0.0.0.0" not in answer
 
 
+def test_the_line_for_a_new_key_is_for_this_store() -> None:
+    assert "keys create NAME --data-dir '/my memories'" in text(key=None, data_dir="/my memories")
+
+
 def test_a_key_that_is_not_shown_again_is_left_to_be_filled_in() -> None:
     assert "Bearer YOUR_KEY" in text(key=None)

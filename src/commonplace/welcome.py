@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
+import sys
 
 from commonplace.settings import Settings
 
@@ -19,7 +22,7 @@ def welcome(settings: Settings, key: str | None) -> str:
     elif settings.owner_key:
         lines.append("\n  Owner key: the one in COMMONPLACE_OWNER_KEY.")
     else:
-        lines.append("\n  Use the owner key of the first start, or make one: commonplace keys create NAME")
+        lines.append(f"\n  Use the owner key of the first start, or make one: {_keys_line(settings)}")
     hosts = {settings.listens_on(name)[0] for name in _PATHS if name in settings.transport}
     if not hosts <= set(LOOPBACK) and not settings.allowed_hosts:
         lines.append("\n  Only requests to localhost are answered: name your hosts with --allowed-hosts.")
@@ -32,6 +35,12 @@ def welcome(settings: Settings, key: str | None) -> str:
 
 def _addresses(settings: Settings) -> dict[str, str]:
     return {name: settings.base_url(name) + path for name, path in _PATHS.items() if name in settings.transport}
+
+
+def _keys_line(settings: Settings) -> str:
+    """As it works from here: on the store of this server, and with a program that may not be on the path."""
+    program = "commonplace" if shutil.which("commonplace") else shlex.quote(sys.argv[0])
+    return f"{program} keys create NAME --data-dir {shlex.quote(settings.data_dir)}"
 
 
 def _claude_line(kind: str, url: str, key: str) -> str:

@@ -102,7 +102,10 @@ class Unauthenticated(CommonplaceError):
     @property
     def remedy(self) -> str:
         if self.shown:
-            return "it is unknown, revoked or expired; `commonplace keys create NAME` makes a new one"
+            return (
+                "it is unknown, revoked or expired; `commonplace keys create NAME`, with the --data-dir of the server "
+                "where it has one, makes a new one"
+            )
         return "send it as `Authorization: Bearer KEY` or `X-API-Key: KEY`; `commonplace keys create NAME` makes one"
 
 
