@@ -46,7 +46,7 @@ async def test_a_memory_is_kept_when_the_embedder_fails_and_embedded_later(
 ) -> None:
     embedder.broken = "no route to host"
     memory = await engine.memories.remember(owner, Draft("the lighthouse keeper"))
-    statistics = await engine.upkeep.statistics(owner)
+    statistics = await engine.upkeep.statistics()
     assert statistics.unembedded == 1
     assert "no route to host" in statistics.unembedded_reason
     assert "no route to host" in engine.embedding.failure
@@ -55,7 +55,7 @@ async def test_a_memory_is_kept_when_the_embedder_fails_and_embedded_later(
     engine.embedding.forgive()
     assert await engine.upkeep.embed_missing() == 1
     assert engine.embedding.failure == ""
-    assert (await engine.upkeep.statistics(owner)).unembedded == 0
+    assert (await engine.upkeep.statistics()).unembedded == 0
     hit = (await engine.recall.recall(owner, Question("keeper of the lighthouse"))).hits[0]
     assert hit.memory.id == memory.id
     assert hit.reasons["vector"] > 0
@@ -95,7 +95,7 @@ async def test_another_embedder_embeds_everything_again_and_search_stays_right_m
     assert await second.upkeep.embed_missing() == 30
     found = await second.recall.recall(owner, Question("subject7"))
     assert found.hits[0].reasons["vector"] > 0
-    assert (await second.upkeep.statistics(owner)).unembedded == 0
+    assert (await second.upkeep.statistics()).unembedded == 0
     await second.close()
 
 

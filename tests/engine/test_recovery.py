@@ -166,7 +166,7 @@ async def test_a_change_that_leaves_the_text_alone_embeds_nothing(
     embedder.batches.clear()
     assert await put_back(engine, owner, "memories") == Recovered(memories=2)
     assert embedder.batches == []
-    assert (await engine.upkeep.statistics(owner)).unembedded == 0
+    assert (await engine.upkeep.statistics()).unembedded == 0
     back = await found(engine, owner, "gone with its vector")
     assert await engine.memories.embedding_of(owner, at(back)) == vector
 
@@ -181,7 +181,7 @@ async def test_vectors_of_another_embedder_are_made_anew_or_later(
     model.broken = "out of order"
     other = build(Settings(data_dir=str(folder)), model=model, clock=clock, zone=ZoneInfo("UTC"))
     assert await put_back(other, owner, "memories") == Recovered(memories=1)
-    assert (await other.upkeep.statistics(owner)).unembedded == 1
+    assert (await other.upkeep.statistics()).unembedded == 1
     model.broken = ""
     other.embedding.forgive()
     assert await other.upkeep.embed_missing() == 1

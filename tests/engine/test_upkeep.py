@@ -24,7 +24,7 @@ async def test_a_round_removes_what_ended_embeds_what_is_missing_and_counts_uses
     await engine.recall.recall(owner, Question("lighthouse"))
     clock.advance(timedelta(minutes=2))
     await engine.upkeep.once()
-    statistics = await engine.upkeep.statistics(owner)
+    statistics = await engine.upkeep.statistics()
     assert (statistics.memories, statistics.unembedded) == (1, 0)
     assert (await engine.recall.recall(owner, Question("lighthouse"))).hits[0].memory.uses == 1
 

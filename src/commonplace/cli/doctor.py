@@ -173,7 +173,7 @@ async def _embedding(engine: Engine) -> list[Finding]:
     except EmbeddingFailed as failure:
         remedy = "search goes on by words alone; see --embedder and its settings"
         found = [Finding(FAIL, "embedder", failure.message, remedy)]
-    statistics = await engine.upkeep.statistics(await engine.access.local_owner())
+    statistics = await engine.upkeep.statistics()
     if statistics.unembedded:
         words = f"{statistics.unembedded} of {statistics.memories} memories have no vectors yet"
         return [*found, Finding(WARN, "vectors", words, f"a running server makes them; {statistics.unembedded_reason}")]

@@ -9,7 +9,6 @@ import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from commonplace.domain.access import Actor
 from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.memory import Author, Memory
@@ -153,6 +152,7 @@ class Upkeep:
         by = Author(memory.author.user, LOCAL, "", "upkeep")
         tx.record(Happening(EventKind.EMBEDDED, now, by, memory.id, memory.number, memory.home))
 
-    async def statistics(self, actor: Actor) -> Statistics:
+    async def statistics(self) -> Statistics:
+        """Of the whole store, whoever asks."""
         now = self._clock.now()
         return await self._store.read(lambda tx: tx.statistics(now))

@@ -143,7 +143,7 @@ async def server_status(call: Call) -> Status:
 
 
 async def status(call: Call) -> Status:
-    figures = await call.engine.upkeep.statistics(call.actor)
+    figures = await call.engine.upkeep.statistics()
     mine = await call.engine.memories.page(call.actor, 1, ephemeral=True)
     failure = call.engine.embedding.failure
     store = call.engine.store
