@@ -190,6 +190,13 @@ def rekey(settings: Settings, new: str) -> Rekeyed:
     return rekey(settings.folder, settings.backup_folder, encryption_key(settings), new)
 
 
+def unfinished(settings: Settings) -> list[Path]:
+    """Copies of the store that a process which was killed has left behind."""
+    from commonplace.storage.sqlite.workshops import left_behind
+
+    return left_behind(settings.folder, settings.backup_folder)
+
+
 def nocturne_arrivals(file: Path) -> tuple[list[Arrival], list[str]]:
     """What is to be brought, and what of the file cannot be brought as it is."""
     from commonplace.storage.foreign.nocturne import arrivals, oddities

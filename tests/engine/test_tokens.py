@@ -11,8 +11,9 @@ from commonplace.domain.access import ALL_PERMISSIONS, Actor, Permission, Right
 from commonplace.domain.credential import Credential, key_hash
 from commonplace.domain.errors import Forbidden, Invalid, NotFound, SpaceForbidden, Unauthenticated
 from commonplace.domain.identifiers import CollectionId, CredentialId
+from commonplace.domain.space import MOST_OPENED
 from commonplace.engine import Engine
-from commonplace.engine.tokens import KIND, MOST_SPACES, registry, space_names
+from commonplace.engine.tokens import KIND, registry, space_names
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -131,7 +132,7 @@ async def test_a_limited_administrator_made_for_one_call_governs_nothing(engine:
 
 
 async def test_a_token_names_so_many_spaces_and_no_more(engine: Engine, owner: Actor) -> None:
-    names = [f"s{number}" for number in range(MOST_SPACES + 1)]
+    names = [f"s{number}" for number in range(MOST_OPENED + 1)]
     assert await engine.tokens.create(owner, "many", READ, names[:-1], 0)
     with pytest.raises(Invalid):
         await engine.tokens.create(owner, "more", READ, names, 0)
@@ -203,7 +204,7 @@ async def test_what_a_registry_revokes_is_revoked_and_what_it_restores_is_not(en
         {"space_ids": ["../x"]},
         {"space_ids": [None]},
         {"space_ids": {"alpha": True}},
-        {"space_ids": [f"s{n}" for n in range(MOST_SPACES + 1)]},
+        {"space_ids": [f"s{n}" for n in range(MOST_OPENED + 1)]},
         {"expires_at": "some day"},
         {"expires_at": 5},
         {"expires_at": "0001-01-01T00:00:00+14:00"},

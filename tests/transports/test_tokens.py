@@ -140,6 +140,18 @@ async def test_a_token_reaches_the_memories_of_its_user_and_no_others(trusting: 
 
 
 @pytest.mark.anyio
+async def test_what_two_users_do_is_not_one_session(trusting: Served) -> None:
+    run(PROGRAM, "keys", "create", "kays", "--user", "kay", "--data-dir", str(trusting.folder))
+    shown = set()
+    for user in ("jay", "kay"):
+        async with over_http(trusting, key=token(sub=user), path="/mcp/assoc") as client:
+            answer = await client.call_tool("user", {"action": "get_current"})
+            assert answer.structured_content
+            shown.add(answer.structured_content["data"]["credential"])
+    assert shown == {"jay/jwt", "kay/jwt"}
+
+
+@pytest.mark.anyio
 async def test_a_session_outlives_the_renewal_of_its_token(trusting: Served) -> None:
     session = opened(trusting, token())
     again = bearer(token(exp=NOW + 999)) | {"Mcp-Session-Id": session}

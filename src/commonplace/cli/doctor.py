@@ -91,9 +91,9 @@ def _folder(settings: Settings) -> Iterator[Finding]:
 
 
 def _leftovers(settings: Settings) -> Iterator[Finding]:
-    from commonplace.storage.sqlite.workshops import left_behind
+    from commonplace.bootstrap import unfinished
 
-    left = [str(one) for one in left_behind(settings.folder, settings.backup_folder)]
+    left = [str(one) for one in unfinished(settings)]
     if left:
         words = f"unfinished copies, which may hold everything: {', '.join(left)}"
         remedy = "unless a rekey is running: the next start of a server, backup or restore removes them"

@@ -14,6 +14,8 @@ from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import MemoryId
 
 MAX_DESCRIPTION_CHARS = 500
+MOST_OPENED = 500
+"""Spaces that one token opens."""
 MAX_OWNER_CHARS = 200
 MAX_LISTED_NOTES = 500
 RULES = "_rules.md"

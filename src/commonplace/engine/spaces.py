@@ -217,6 +217,8 @@ def _open(tx: Transaction, actor: Actor, name: str) -> None:
     credential = tx.credential(actor.credential_id) if actor.credential_id else None
     if credential is None or credential.collections is None or SPACE + name in credential.collections:
         return
+    if len(credential.collections) >= rule.MOST_OPENED:
+        raise Invalid("space_id", f"this token opens {rule.MOST_OPENED} spaces already, as many as one may")
     tx.change_credential(replace(credential, collections=(*credential.collections, CollectionId(SPACE + name))))
     tx.spaces.mark(rule.TOKENS)
 

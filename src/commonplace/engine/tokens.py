@@ -25,7 +25,6 @@ KIND = "token"
 SCHEME = "sha256:"
 SHORTEST_PREFIX = 16
 LONGEST_DAYS = 36_500
-MOST_SPACES = 500
 """That one token names; each is looked up whenever it is shown."""
 ALL = "*"
 """Instead of the names of spaces: every one."""
@@ -141,7 +140,7 @@ class Tokens:
         hashed = str(entry.get("hash", "")).removeprefix(SCHEME).lower()
         allowed = frozenset(map(Permission, set(Permission).intersection(_texts(entry.get("permissions")) or ())))
         spaces, ends = _texts(entry.get("space_ids")), _moment(entry.get("expires_at"))
-        named = spaces is not None and len(spaces) <= MOST_SPACES and all(map(rule.is_space_id, spaces))
+        named = spaces is not None and len(spaces) <= rule.MOST_OPENED and all(map(rule.is_space_id, spaces))
         unclear = not named or (not ends and entry.get("expires_at"))
         if len(hashed) != len(key_hash("")) or not _HEX.match(hashed) or not allowed or unclear:
             return None
@@ -178,8 +177,8 @@ def _entry(credential: Credential) -> dict[str, Any]:
 
 
 def _opened(spaces: Sequence[str]) -> tuple[CollectionId, ...] | None:
-    if len(spaces) > MOST_SPACES:
-        raise Invalid("space_ids", f"names {len(spaces)} spaces; at most {MOST_SPACES} are allowed")
+    if len(spaces) > rule.MOST_OPENED:
+        raise Invalid("space_ids", f"names {len(spaces)} spaces; at most {rule.MOST_OPENED} are allowed")
     return tuple(CollectionId(SPACE + rule.space_id(one)) for one in dict.fromkeys(spaces)) or None
 
 

@@ -182,9 +182,8 @@ def _within(limit: int) -> int:
 
 def _told(recalled: Recalled, threshold: float, about: dict[str, Any], aim: scope.Aim) -> Done:
     data = {**answering(recalled), **about}
-    return Done(
-        data, f"{data['count']}件の記憶が見つかりました{remark(recalled, threshold, aim.remark, aim.elsewhere)}"
-    )
+    words = remark(recalled, threshold, aim.remark, aim.elsewhere)
+    return Done(data, f"{data['count']}件の記憶が見つかりました{words}")
 
 
 def _listed(memories: Any, total: int, about: dict[str, Any], aim: scope.Aim) -> Done:
