@@ -19,6 +19,7 @@ from commonplace.domain.errors import (
     StoreFailed,
     StoreFull,
     StoreGone,
+    StoreNowhere,
     StoreReadOnly,
     StoreTooNew,
 )
@@ -46,6 +47,13 @@ async def contents(house: House) -> list[str]:
 
 async def moved_in(house: House, store: Store) -> House:
     return House(store, house.ada, house.ben, house.home, house.elsewhere, house.common)
+
+
+async def test_where_no_folder_can_be_the_error_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreNowhere) as refused:
+        opened(tmp_path / "file" / "memories")
+    assert "--data-dir" in refused.value.remedy
 
 
 # A full disk

@@ -92,10 +92,14 @@ def _compare(options: argparse.Namespace) -> int:
             print(plain(line))
         for name in comparison.fields:
             if name != "content":
-                print(f"{name}: {getattr(comparison.old, name)!r} -> {getattr(comparison.new, name)!r}")
+                print(f"{name}: {_shown(getattr(comparison.old, name))} -> {_shown(getattr(comparison.new, name))}")
         return 0
 
     return with_engine(options, work)
+
+
+def _shown(value: object) -> str:
+    return plain(", ".join(map(str, value))) or "none" if isinstance(value, tuple) else repr(value)
 
 
 def _restore(options: argparse.Namespace) -> int:

@@ -144,7 +144,7 @@ class Access:
 
         def work(tx: Transaction) -> NewKey:
             if any(c.name == name and c.is_valid(now) for c in tx.credentials()):
-                raise AlreadyExists("key", name)
+                raise AlreadyExists("key", name, "choose another name, or revoke that one first")
             who = tx.user_named(user) or self._enrol(tx, user, zone, now)
             made = self._issue(tx, name, who.id, permissions, now, expires_at)
             tx.doings.note(hand, now, "key created", made.credential.id)
@@ -169,7 +169,7 @@ class Access:
                     tx.revoke_credential(credential.id, now)
                     tx.doings.note(hand, now, "key revoked", credential.id)
                     return credential
-            raise NotFound("key", name)
+            raise NotFound("key", name, "`commonplace keys list` shows those that can be revoked, as valid")
 
         return await self._store.write(work)
 

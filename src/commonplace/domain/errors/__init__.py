@@ -14,6 +14,7 @@ from commonplace.domain.errors.failures import (
     StoreFull,
     StoreGone,
     StoreInUse,
+    StoreNowhere,
     StoreReadOnly,
     StoreTooNew,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "StoreFull",
     "StoreGone",
     "StoreInUse",
+    "StoreNowhere",
     "StoreReadOnly",
     "StoreTooNew",
     "Stranding",

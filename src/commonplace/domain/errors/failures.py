@@ -64,6 +64,15 @@ class StoreGone(StoreFailed):
 
 
 @dataclass(eq=False)
+class StoreNowhere(StoreFailed):
+    """There can be no folder where the store is to be."""
+
+    @property
+    def remedy(self) -> str:
+        return "choose another folder with --data-dir: this one cannot be made; nothing was changed"
+
+
+@dataclass(eq=False)
 class StoreReadOnly(StoreFailed):
     """The store can be read but not written."""
 

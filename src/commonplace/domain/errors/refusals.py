@@ -55,7 +55,9 @@ class Forbidden(CommonplaceError):
     @property
     def remedy(self) -> str:
         """What is needed is a permission of the credential, a right on a place, or the credential as a whole."""
-        _, place, right = self.needs.partition(":")
+        where, place, right = self.needs.partition(":")
+        if where == "global":
+            return "use a credential that has 'admin': what is everyone's is written by administrators"
         if place:
             return f"ask who owns that place for the right {right!r}"
         if self.needs == "account":
@@ -131,10 +133,11 @@ class AlreadyExists(CommonplaceError):
 
     what: str
     name: str
+    advice: str = ""
 
     @property
     def message(self) -> str:
-        return f"{self.what} {self.name!r} exists already"
+        return f"{self.what} {self.name!r} exists already" + (f"; {self.advice}" if self.advice else "")
 
 
 @dataclass(eq=False)

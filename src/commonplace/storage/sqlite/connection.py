@@ -14,6 +14,7 @@ from commonplace.domain.errors import (
     StoreCorrupt,
     StoreFailed,
     StoreFull,
+    StoreNowhere,
     StoreReadOnly,
 )
 from commonplace.storage.sqlite.encryption import misfit, unlock, wrong_key
@@ -37,6 +38,10 @@ _SYSTEM_KINDS: dict[int, type[StoreFailed]] = {
     errno.ENOSPC: StoreFull,
     errno.EDQUOT: StoreFull,
     errno.EFBIG: StoreFull,
+    errno.ENOTDIR: StoreNowhere,
+    errno.EEXIST: StoreNowhere,
+    errno.ENAMETOOLONG: StoreNowhere,
+    errno.ELOOP: StoreNowhere,
     errno.EROFS: StoreReadOnly,
     errno.EACCES: StoreReadOnly,
     errno.EPERM: StoreReadOnly,
