@@ -290,6 +290,8 @@ def _without(memory: Memory, hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked]) -> list[Hit]:
+    if not ranked:
+        return []
     memories = {memory.number: memory for memory in tx.memories([one.row for one in ranked], among)}
     return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in ranked if r.row in memories]
 
