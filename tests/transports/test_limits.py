@@ -1,6 +1,8 @@
 """How often and how much: rates by user and address, sizes, and whose word about an address is believed."""
 
+import json
 import socket
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -170,6 +172,37 @@ async def test_who_asks_too_often_over_sse_is_answered(folder: Path, limit: str)
                 await client.list_tools(cache_mode="bypass")
             await anyio.sleep(60 / 30 + 0.5)
             assert (await client.list_tools()).tools
+
+
+def test_a_refused_message_may_come_in_pieces_and_who_sends_none_is_not_waited_for(folder: Path) -> None:
+    with served(folder, "--address-rate-limit", "30") as server:
+        base = f"http://127.0.0.1:{server.sse_port}"
+        with httpx2.stream("GET", f"{base}/sse", headers=bearer(), timeout=20) as stream:
+            lines = stream.iter_lines()
+            address = next(line for line in lines if line.startswith("data: ")).removeprefix("data: ")
+            while listed(server, OWNER_KEY).status_code != 429:
+                pass
+            assert _posted(server.sse_port, "/sse", b"", declared=100).startswith(b"HTTP/1.1 429")
+            message = json.dumps({"jsonrpc": "2.0", "method": "tools/list", "params": {}, "id": 7}).encode()
+            assert _posted(server.sse_port, address, message[:30], message[30:]).startswith(b"HTTP/1.1 202")
+            answer = json.loads(next(line for line in lines if line.startswith("data: ")).removeprefix("data: "))
+            assert answer["id"] == 7
+            assert "too many requests" in answer["error"]["message"]
+            told = json.dumps({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}).encode()
+            assert _posted(server.sse_port, address, told).startswith(b"HTTP/1.1 202")
+
+
+def _posted(port: int, path: str, *pieces: bytes, declared: int | None = None) -> bytes:
+    """How the answer to a message begins that is sent piece by piece."""
+    size = sum(map(len, pieces)) if declared is None else declared
+    lines = {"Host": "127.0.0.1", "Content-Length": str(size), **bearer()}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode())
+        for piece in pieces:
+            client.sendall(piece)
+            time.sleep(0.2)
+        return client.recv(1000)
 
 
 def test_a_head_without_end_is_not_read_for_ever(folder: Path) -> None:

@@ -38,6 +38,8 @@ _ACCEPTED = PlainTextResponse("Accepted", 202)
 _TOO_MUCH = (413, 429)
 _REFUSED = (401, 403, 503, *_TOO_MUCH)
 _HEAD = 4096
+_BRIEFLY = 2.0
+"""Seconds in which a message that is refused must have come far enough to be named."""
 # A client's library writes the id before what it belongs to, and of what is too large only the beginning is looked at.
 _ID = re.compile(rb'^\s*\{[^{}]*?"id"\s*:\s*([0-9]{1,18}|"[^"\\]{0,200}")')
 
@@ -81,6 +83,18 @@ class Session:
     def end(self) -> None:
         self._life.cancel()
 
+    async def refuse(self, head: bytes, refusal: str) -> bool:
+        """Answer a message that was refused: where nobody can tell which, all that the client waits for ends."""
+        try:
+            asked = _asked(head)
+        except (ValueError, RecursionError):
+            self.end()
+            return False
+        if asked is not None:
+            error = types.ErrorData(code=types.INVALID_REQUEST, message=refusal)
+            await self.backlog.store_event(STANDING, types.JSONRPCError(jsonrpc="2.0", id=asked, error=error))
+        return True
+
     async def _keep(self, told: Any) -> None:
         async with told:
             async for message in told:
@@ -117,21 +131,10 @@ class SseEndpoint:
         else:
             await Response(status_code=405, headers={"Allow": "GET, POST"})(scope, receive, send)
 
-    async def tell(self, scope: Scope, head: bytes, refusal: str) -> bool:
-        """Answer a message that was refused: where nobody can tell which, all that the client waits for ends."""
+    def session(self, scope: Scope) -> Session | None:
+        """The one that a message is for, unless it is known to be someone else's."""
         session = self._sessions.get(Request(scope).query_params.get("session_id", ""))
-        if session is None or (ACTOR in scope and session.owner != _owner(scope)):
-            return False
-        try:
-            asked = _asked(head)
-        except (ValueError, RecursionError):
-            session.end()
-            return False
-        if asked is None:
-            return False
-        error = types.ErrorData(code=types.INVALID_REQUEST, message=refusal)
-        await session.backlog.store_event(STANDING, types.JSONRPCError(jsonrpc="2.0", id=asked, error=error))
-        return True
+        return None if session and ACTOR in scope and session.owner != _owner(scope) else session
 
     # Out
 
@@ -220,12 +223,13 @@ class Told:
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        head, refusal = b"", list[Message]()
+        head, more, refusal = b"", True, list[Message]()
 
         async def heard() -> Message:
-            nonlocal head
+            nonlocal head, more
             message = await receive()
             head = (head + message.get("body", b""))[:_HEAD]
+            more = message.get("more_body", False)
             return message
 
         async def passed(message: Message) -> None:
@@ -237,10 +241,13 @@ class Told:
         await self._app(scope, heard, passed)
         if not refusal:
             return
-        if not head:
-            await heard()
+        session = self._endpoint.session(scope)
+        with anyio.move_on_after(_BRIEFLY):
+            while session and more and len(head) < _HEAD:
+                await heard()
         words = _words(b"".join(message.get("body", b"") for message in refusal))
-        if await self._endpoint.tell(scope, head, words) and refusal[0]["status"] in _TOO_MUCH:
+        arrived = session is not None and (not more or len(head) == _HEAD)
+        if session and arrived and await session.refuse(head, words) and refusal[0]["status"] in _TOO_MUCH:
             await _ACCEPTED(scope, receive, send)
             return
         for message in refusal:
