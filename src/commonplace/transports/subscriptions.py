@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import anyio
 import mcp_types as types
+from anyio.abc import TaskGroup
 from mcp.server.connection import Connection
 from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
@@ -27,7 +28,7 @@ logger = logging.getLogger(__name__)
 Context = ServerRequestContext[Any, Any]
 
 _PATIENCE = 10.0
-"""Seconds that the others wait, once, for a client that does not read what it asked to be told."""
+"""Seconds that a client may take to read one of the things it asked to be told."""
 
 
 def audience_key(actor: Actor) -> tuple[UserId, str]:
@@ -46,25 +47,39 @@ class _Audience:
         self.handler = ListenHandler(self.bus)
         self.listened: Counter[str] = Counter()
         self.connections: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
+        self._untold: WeakKeyDictionary[Connection, dict[str, None]] = WeakKeyDictionary()
+        """What each is still to be told of, every address once."""
 
     @property
     def watched(self) -> set[str]:
         """Every address that someone wants to hear of, as they wrote it."""
         return set(self.listened).union(*self.connections.values())
 
-    async def tell(self, uri: str) -> None:
+    async def tell(self, uri: str, tasks: TaskGroup) -> None:
         await self.bus.publish(ResourceUpdated(uri=uri))
-        async with anyio.create_task_group() as tasks:
-            for connection, uris in list(self.connections.items()):
-                if uri in uris:
-                    tasks.start_soon(self._send, connection, uri)
+        for connection, uris in list(self.connections.items()):
+            if uri not in uris:
+                continue
+            if connection in self._untold:
+                self._untold[connection][uri] = None
+            else:
+                self._untold[connection] = {uri: None}
+                tasks.start_soon(self._send, connection)
 
-    async def _send(self, connection: Connection, uri: str) -> None:
-        with anyio.move_on_after(_PATIENCE) as waiting:
-            await connection.send_resource_updated(uri)
-        if waiting.cancelled_caught:
+    async def _send(self, connection: Connection) -> None:
+        """Each subscriber at its own pace: one that does not read keeps nobody else waiting, and is told no more."""
+        untold = self._untold[connection]
+        try:
+            while untold:
+                uri = next(iter(untold))
+                del untold[uri]
+                with anyio.fail_after(_PATIENCE):
+                    await connection.send_resource_updated(uri)
+        except TimeoutError:
             self.connections.pop(connection, None)
             logger.warning("a subscriber has not read for %g s and is told no more", _PATIENCE)
+        finally:
+            self._untold.pop(connection, None)
 
 
 class Subscriptions:
@@ -101,11 +116,12 @@ class Subscriptions:
         """Until cancelled: wait for the first subscriber, then follow."""
         await self._wanted.wait()
         assert self._position is not None
-        async for event in self._engine.events.follow(self._position):
-            try:
-                await self._tell(event)
-            except CommonplaceError as error:
-                logger.warning("a change could not be told: %s", error)
+        async with anyio.create_task_group() as tasks:
+            async for event in self._engine.events.follow(self._position):
+                try:
+                    await self._tell(event, tasks)
+                except CommonplaceError as error:
+                    logger.warning("a change could not be told: %s", error)
 
     async def _audience(self, actor: Actor) -> _Audience:
         if self._position is None:
@@ -114,20 +130,20 @@ class Subscriptions:
         audience = _Audience(actor)
         return self._audiences.setdefault(audience.key, audience)
 
-    async def _tell(self, event: Event) -> None:
+    async def _tell(self, event: Event, tasks: TaskGroup) -> None:
         for audience in list(self._audiences.values()):
             if not await self._engine.access.is_current(audience.actor):
                 del self._audiences[audience.key]  # the credential was revoked or has expired
             elif audience.watched and await self._engine.events.may_see(audience.actor, event):
-                await self._tell_audience(audience, event)
+                await self._tell_audience(audience, event, tasks)
 
-    async def _tell_audience(self, audience: _Audience, event: Event) -> None:
+    async def _tell_audience(self, audience: _Audience, event: Event, tasks: TaskGroup) -> None:
         """A subscriber is told about the address it named, which may be any spelling of it."""
         call = Call(self._engine, audience.actor, self._settings)
         touched = set(await self._dialect.touched(call, event))
         for uri in audience.watched:
             if touched & {EVERYTHING, self._dialect.canonical(uri)}:
-                await audience.tell(uri)
+                await audience.tell(uri, tasks)
 
 
 def _connection(context: Context) -> Connection:
