@@ -177,6 +177,8 @@ class _Contest:
 
     def with_neighbours(self, surroundings: Surroundings, limit: int | None) -> dict[int, float]:
         """What each row has with what is lent to it."""
+        if not self._weights.neighbours:
+            return self._own
         beside = surroundings(self._leaders(limit))
         for row in chain.from_iterable(beside.neighbours.values()):
             self._own.setdefault(row, 0.0)

@@ -79,6 +79,8 @@ class Question:
     """Whether words count beside meaning; they do in any case where there is no meaning to go by."""
     neighbours: bool = True
     """Whether what was written beside a memory tells something about it."""
+    apart: int = 0
+    """The number of a memory that is not looked for."""
     closest: int = 0
     """How many to name all the same where nothing reaches the threshold."""
 
@@ -142,15 +144,7 @@ class Recall:
 
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
         """What is like a memory, without the memory itself."""
-        limits.within("limit", question.limit, 1, MOST_RESULTS)
-        one_more = replace(question, limit=min(question.limit + 1, MOST_RESULTS), neighbours=False)
-        recalled = await self.recall(actor, one_more)
-        others = _without(memory, recalled.hits)[: question.limit]
-        if others or not question.closest or question.threshold <= FAINT:
-            return replace(recalled, hits=others, closest=())
-        # Nothing but the memory itself was close enough: what comes closest is behind it.
-        wider = await self.recall(actor, replace(one_more, limit=question.closest + 1, threshold=FAINT))
-        return replace(wider, hits=(), closest=_without(memory, wider.hits)[: question.closest])
+        return await self.recall(actor, replace(question, apart=memory.number, neighbours=False))
 
     async def reminded(self, actor: Actor, prints: Prints, *, limit: int, least: float) -> tuple[Hit, ...]:
         """What a text that was just read brings to mind, by its meaning alone: nothing is embedded again."""
@@ -244,17 +238,22 @@ class Recall:
         self, tx: Reading, among: Filter, question: Question, vector: Vectors | None
     ) -> tuple[list[Hit], list[Hit]]:
         """What is close enough, and what comes closest where nothing is."""
-        ranked = self._contest(tx, among, question, vector)
+        contest = self._contest(tx, among, question, vector)
+
+        def ranked(limit: int | None, least: float) -> list[Ranked]:
+            one_more = None if limit is None else limit + bool(question.apart)
+            return [one for one in contest(limit=one_more, least=least) if one.row != question.apart][:limit]
+
         # Of those that say the same one remains: then more than the limit must be looked at to fill it.
-        close = ranked(limit=None if question.fold else question.limit, least=question.threshold)
+        close = ranked(None if question.fold else question.limit, question.threshold)
         if question.fold:
             close = self._unlike(tx, close[: question.limit * 4])
         short = question.closest > 0 and not close and question.threshold > FAINT
-        nearest = ranked(limit=question.closest, least=FAINT) if short else []
+        nearest = ranked(question.closest, FAINT) if short else []
         return _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
 
     def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> partial[list[Ranked]]:
-        arm = max(ARM, question.limit)
+        arm = max(ARM, question.limit + bool(question.apart))
         scan = NothingScanned() if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
         literal = question.words or vector is None
         found = tx.lexical(query_terms(question.text), among, arm) if literal else LexicalHits({}, 0.0)
@@ -283,10 +282,6 @@ class Recall:
             return float(vectors[a] @ vectors[b]) if a in vectors and b in vectors else 0.0
 
         return folded(ranked, alike, ALIKE)
-
-
-def _without(memory: Memory, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    return tuple(hit for hit in hits if hit.memory.number != memory.number)
 
 
 def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked]) -> list[Hit]:
