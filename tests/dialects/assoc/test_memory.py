@@ -315,9 +315,10 @@ async def test_who_finds_nothing_is_told_where_was_searched(local: AssocConversa
     await local.store("Apollo uses the Kestrel engine for rendering", domain="project", project_id=project)
     asked = "which engine does Apollo use?"
     assert "include_domains" in await local.says("memory", action="search", query=asked)
-    assert "filters.domains" in await local.says("search", type="semantic", query=asked)
-    for more in ({"include_domains": ["global"]}, {"project_id": project}):
-        assert "include_domains" not in await local.says("memory", action="search", query=asked, **more)
+    for more in ({"type": "semantic", "query": asked}, {"type": "tags", "tags": ["x"]}, {"type": "advanced"}):
+        assert "filters.domains" in await local.says("search", **more)
+    for narrower in ({"include_domains": ["global"]}, {"project_id": project}):
+        assert "include_domains" not in await local.says("memory", action="search", query=asked, **narrower)
 
 
 @behaviour("assoc.search.long_texts")

@@ -66,15 +66,22 @@ def answering(recalled: Recalled) -> dict[str, Any]:
 
 def remark(recalled: Recalled, threshold: float, sessionless: str = "", elsewhere: str = "") -> str:
     """What a caller should know of a search beside its results; where else he could look, if nothing was found."""
-    if recalled.lexical_only:
-        return f" (意味検索は使えません: {recalled.lexical_only}){sessionless}"
+    words = f" (意味検索は使えません: {recalled.lexical_only})" if recalled.lexical_only else ""
     if sessionless:  # rather than the threshold, that may be why nothing was found
-        return sessionless
-    if recalled.hits or (not elsewhere and threshold <= 0):
-        return ""
-    near = f"。最も近い{len(recalled.closest)}件をclosestに示します" if recalled.closest else ""
-    lower = "。thresholdを下げると見つかることがあります" if threshold > 0 and not near else ""
-    return f" (類似度{threshold}以上の記憶はありません{near}{lower}{elsewhere})"
+        return words + sessionless
+    if recalled.hits:
+        return words
+    told = [f"類似度{threshold}以上の記憶はありません"] if threshold > 0 else []
+    if recalled.closest:
+        told.append(f"最も近い{len(recalled.closest)}件をclosestに示します")
+    elif threshold > 0:
+        told.append("thresholdを下げると見つかることがあります")
+    return words + nothing_found(*told, elsewhere)
+
+
+def nothing_found(*told: str) -> str:
+    """What to say where nothing was found; nothing where there is nothing to say."""
+    return f" ({'。'.join(filter(None, told))})" if any(told) else ""
 
 
 def unembedded(failure: str) -> str:

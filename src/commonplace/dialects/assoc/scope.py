@@ -68,7 +68,7 @@ async def sessionless(call: Call, domains: Sequence[str] | None, session_id: str
 
 def elsewhere(domains: Sequence[str] | None, named: str = "include_domains") -> str:
     """For who names no domain, and may have forgotten that projects and sessions are not looked at then."""
-    return "" if domains else f"。検索したのは{'と'.join(USUAL_DOMAINS)}だけです。他は{named}で指定できます"
+    return "" if domains else f"検索したのは{'と'.join(USUAL_DOMAINS)}だけです。他は{named}で指定できます"
 
 
 NAME_SESSION = "session_id を指定するか、user の create_session でセッションを作成してください"

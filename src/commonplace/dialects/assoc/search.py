@@ -11,7 +11,7 @@ from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import CLOSEST, answering, bounded, brief, remark
+from commonplace.dialects.assoc.answers import CLOSEST, answering, bounded, brief, nothing_found, remark
 from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share, Texts, described, moment, reference
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
@@ -189,4 +189,4 @@ def _told(recalled: Recalled, threshold: float, about: dict[str, Any], aim: scop
 def _listed(memories: Any, total: int, about: dict[str, Any], aim: scope.Aim) -> Done:
     results = bounded([brief(memory) for memory in memories])
     data = {"results": results, "count": len(results), "total": total, "has_more": total > len(results), **about}
-    return Done(data, f"{total}件の記憶が見つかりました{aim.remark}")
+    return Done(data, f"{total}件の記憶が見つかりました{aim.remark or nothing_found('' if total else aim.elsewhere)}")
