@@ -19,12 +19,14 @@ def test_a_key_is_printed_alone_on_stdout(folder: Path) -> None:
     assert made.returncode == 0
     assert made.stdout.startswith("cp_")
     assert len(made.stdout.split()) == 1
+    assert f"a new store was made in {folder}" in made.stderr
     listed = run("keys", "list", "--data-dir", str(folder))
     header, row = listed.stdout.splitlines()
     assert header.split("\t")[:4] == ["NAME", "USER", "PERMISSIONS", "STATE"]
     assert row.split("\t")[:4] == ["agent", "owner", "admin,read,write", "valid"]
     assert row.split("\t")[5] == "never"
     assert made.stdout.strip() not in listed.stdout
+    assert run("keys", "create", "second", "--data-dir", str(folder)).stderr == ""
 
 
 async def test_a_key_made_while_the_server_runs_opens_it_and_revoking_closes_it(folder: Path) -> None:

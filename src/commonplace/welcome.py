@@ -6,6 +6,7 @@ import json
 import shlex
 import shutil
 import sys
+from pathlib import Path
 
 from commonplace.settings import Settings
 
@@ -39,7 +40,8 @@ def _addresses(settings: Settings) -> dict[str, str]:
 
 def _keys_line(settings: Settings) -> str:
     """As it works from here: on the store of this server, and with a program that may not be on the path."""
-    program = "commonplace" if shutil.which("commonplace") else shlex.quote(sys.argv[0])
+    beside = str(Path(sys.argv[0]).with_name("commonplace"))
+    program = "commonplace" if shutil.which("commonplace") else shlex.quote(beside)
     return f"{program} keys create NAME --data-dir {shlex.quote(settings.data_dir)}"
 
 

@@ -10,7 +10,7 @@ import pytest
 from commonplace.domain.access import ALL_PERMISSIONS, STRANGER, Actor, Permission, Right
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, SpaceForbidden
 from commonplace.domain.memory import Draft
-from commonplace.domain.space import FileKind
+from commonplace.domain.space import MOST_OPENED, FileKind
 from commonplace.engine import Engine
 from commonplace.engine.atlases import Sketch
 from commonplace.engine.memories import Reference
@@ -76,6 +76,13 @@ async def test_a_limited_token_is_refused_any_other_space_whether_it_is_there_or
     await founded(engine, owner, "later")
     agent = await engine.access.renewed(agent)
     assert (await engine.spaces.overview(agent, "later")).rules == "# Rules"
+
+
+async def test_a_token_opens_no_more_spaces_than_it_may_name(engine: Engine, owner: Actor) -> None:
+    agent = await holder(engine, owner, *(f"s{number}" for number in range(MOST_OPENED)))
+    with pytest.raises(Invalid, match="opens 500 spaces already"):
+        await engine.spaces.found(agent, "one-more", "", "# R", "")
+    assert await engine.store.read(lambda tx: tx.spaces.named("one-more")) is None
 
 
 async def test_a_grant_to_read_is_no_right_to_write(engine: Engine, owner: Actor) -> None:

@@ -209,7 +209,7 @@ class StoreAgainstModel(RuleBasedStateMachine):
     @invariant()
     def the_index_is_the_store(self) -> None:
         self.run(self.engine.store.read, lambda tx: tx.facts(()))  # the next read brings it up to date
-        figures = self.run(self.engine.upkeep.statistics, self.owner)
+        figures = self.run(self.engine.upkeep.statistics)
         assert (figures.memories, figures.blocks, figures.cached) == (len(self.known), self.blocks, len(self.known))
 
 

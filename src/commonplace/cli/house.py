@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -46,11 +45,8 @@ def with_engine(options: argparse.Namespace, work: Work, *, founding: bool = Fal
     from commonplace.bootstrap import build, has_store
 
     settings = folder_settings(options)
-    if not has_store(settings):
-        if not founding:
-            raise NotFound("store in the folder", settings.data_dir)
-        told = f"commonplace: a new store was made in {settings.data_dir}; for that of a server name its --data-dir"
-        print(told, file=sys.stderr)
+    if not founding and not has_store(settings):
+        raise NotFound("store in the folder", settings.data_dir)
 
     async def run() -> int:
         engine = build(settings)

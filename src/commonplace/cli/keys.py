@@ -7,7 +7,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.house import add_data_dir, with_engine
+from commonplace.cli.house import add_data_dir, folder_settings, with_engine
 from commonplace.domain.errors import Invalid
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def add_keys(commands: Any) -> None:
 
 
 def _create_key(options: argparse.Namespace) -> int:
+    from commonplace.bootstrap import has_store
     from commonplace.domain.access import Permission
 
     names = [name.strip() for name in options.permissions.split(",") if name.strip()]
@@ -55,7 +56,13 @@ def _create_key(options: argparse.Namespace) -> int:
         print(made.key)
         return 0
 
-    return with_engine(options, work, founding=True)
+    settings = folder_settings(options)
+    new = not has_store(settings)
+    done = with_engine(options, work, founding=True)
+    if new:
+        told = f"commonplace: a new store was made in {settings.data_dir}; for that of a server name its --data-dir"
+        print(told, file=sys.stderr)
+    return done
 
 
 def _list_keys(options: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from commonplace.domain.identifiers import MemoryId
 
 MAX_DESCRIPTION_CHARS = 500
 MOST_OPENED = 500
-"""Spaces that one token opens."""
+"""Spaces that one token names; each is looked up whenever it is shown."""
 MAX_OWNER_CHARS = 200
 MAX_LISTED_NOTES = 500
 RULES = "_rules.md"

@@ -25,7 +25,6 @@ KIND = "token"
 SCHEME = "sha256:"
 SHORTEST_PREFIX = 16
 LONGEST_DAYS = 36_500
-"""That one token names; each is looked up whenever it is shown."""
 ALL = "*"
 """Instead of the names of spaces: every one."""
 _HEX = re.compile(r"[0-9a-f]+\Z")

@@ -69,7 +69,7 @@ class StoreNowhere(StoreFailed):
 
     @property
     def remedy(self) -> str:
-        return "choose another folder with --data-dir: this one cannot be made; nothing was changed"
+        return "choose another folder (--data-dir, --backup-dir): this one cannot be made; nothing was changed"
 
 
 @dataclass(eq=False)
