@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -49,6 +48,8 @@ def from_file(path: Path, known: Iterable[str], environment: Mapping[str, str]) 
 
 
 def _parsed(path: Path) -> dict[str, Any]:
+    import tomllib  # most starts read no file
+
     try:
         text = path.read_text(encoding="utf-8")
         return dict(json.loads(text) if path.suffix == ".json" else tomllib.loads(text))

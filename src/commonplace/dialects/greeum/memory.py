@@ -70,16 +70,16 @@ async def add_memory(
     return added(await call.engine.memories.remember(call.actor, draft))
 
 
-def extracted_keywords(text: str) -> list[str]:
+def extracted_keywords(text: str, language: str = "auto", limit: int = 10) -> list[str]:
     from commonplace.language.keywords import keywords  # with word lists that a start need not wait for
 
-    return keywords(text)
+    return keywords(text, language, limit)
 
 
-def extracted_tags(text: str) -> list[str]:
+def extracted_tags(text: str, language: str = "auto") -> list[str]:
     from commonplace.language.tags import tags
 
-    return tags(text)
+    return tags(text, language)
 
 
 @greeum.reads

@@ -10,15 +10,13 @@ from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Answer, Call, Whole
 from commonplace.dialects.greeum._greeum import API_VERSION, greeum
-from commonplace.dialects.greeum.memory import LEXICAL_ONLY
+from commonplace.dialects.greeum.memory import LEXICAL_ONLY, extracted_keywords, extracted_tags
 from commonplace.dialects.greeum.prompt import MOST_CHARS, enriched
 from commonplace.domain import limits
 from commonplace.domain.access import Permission
 from commonplace.domain.memory import MAX_KEYWORDS
 from commonplace.engine.chain import Verdict
 from commonplace.engine.recall import Question
-from commonplace.language.keywords import keywords
-from commonplace.language.tags import tags
 
 MOST_IN_PROMPT = 100
 MATTERS = 0.15
@@ -110,13 +108,13 @@ async def extract_keywords(
 ) -> list[str]:
     """The telling words of a text, most telling first."""
     limits.within("max_keywords", max_keywords, 1, MAX_KEYWORDS)
-    return keywords(limits.content(text, "text"), language, max_keywords)
+    return extracted_keywords(limits.content(text, "text"), language, max_keywords)
 
 
 @greeum.reads
 async def extract_tags(call: Call, text: Text, language: Language = "auto") -> list[str]:
     """Topics and moods of a text."""
-    return tags(limits.content(text, "text"), language)
+    return extracted_tags(limits.content(text, "text"), language)
 
 
 @greeum.reads
