@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -127,6 +128,7 @@ def _shown_default(default: Any) -> str:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    gc.disable()  # what a start loads stays: going through it again and again takes a tenth of its time
     import anyio
 
     from commonplace.bootstrap import check_tool_names, dialect_named, log_to_stderr
@@ -150,6 +152,8 @@ async def _serving(settings: Settings) -> None:
     engine = build(settings)
     try:
         dialects = {n: DialectServer(one, engine, settings) for n, one in chosen_dialects(settings).items()}
+        gc.freeze()
+        gc.enable()
 
         async def ready() -> None:
             if set(settings.transport) & {"http", "sse"}:
