@@ -13,13 +13,13 @@ from commonplace.domain.ranking import (
     DEFAULT,
     SHOWN,
     Beside,
+    Contest,
     Evidence,
     Ranked,
     Scale,
     Standing,
     boosts,
     folded,
-    rank,
     similarity,
 )
 
@@ -83,7 +83,7 @@ def ranked(
     def look_around(rows: Sequence[int]) -> Beside:
         return Beside({row: mutual[row] for row in rows if row in mutual})
 
-    return rank(evidence, look_around, look_up, scale=SCALE, limit=limit, least=least)
+    return Contest(evidence, look_around, look_up, scale=SCALE).best(limit, least)
 
 
 def mutually(neighbours: dict[int, list[int]]) -> dict[int, list[int]]:
@@ -115,7 +115,7 @@ def test_the_order_goes_by_bm25_and_the_similarity_by_the_words() -> None:
     evidence = Evidence(
         {long: 0.2, short: 0.2}, {}, {long: 4.0, short: 6.0}, ASKED, {long: 0.98 * ASKED, short: ASKED / 2}
     )
-    best = rank(evidence, nothing_beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    best = Contest(evidence, nothing_beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE).best()
     assert [one.row for one in best] == [short, long]
     assert best[1].similarity > 0.7 > best[0].similarity
 
@@ -155,7 +155,7 @@ def test_the_neighbour_of_a_good_match_comes_before_a_stranger() -> None:
 def test_a_neighbour_that_no_search_has_found_is_lifted_by_a_good_match() -> None:
     evidence = Evidence({1: 0.6, 9: 0.3}, {}, {1: 8.0}, ASKED)
     beside = Beside({1: [2, 3]}, {2: 0.2}, {})  # the third has no vector
-    found = rank(evidence, lambda rows: beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    found = Contest(evidence, lambda rows: beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE).best()
     assert [one.row for one in found] == [1, 3, 2, 9]
     assert [one.similarity for one in found[1:3]] == [0, similarity(0.2, 0, SCALE)]
 
@@ -168,7 +168,7 @@ def test_only_rows_that_lead_by_themselves_are_looked_around() -> None:
         looked_around.extend(rows)
         return Beside()
 
-    rank(evidence, look_around, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE, limit=3)
+    Contest(evidence, look_around, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE).best(3)
     assert looked_around[:3] == [99, 98, 97]
     assert len(looked_around) < 10
 
@@ -213,7 +213,7 @@ def test_to_say_it_twice_or_shorter_is_no_better_than_to_say_it() -> None:
         ASKED,
         dict.fromkeys((9, 1, 2), ASKED),
     )
-    found = rank(evidence, nothing_beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE)
+    found = Contest(evidence, nothing_beside, lambda rows: dict.fromkeys(rows, Standing()), scale=SCALE).best()
     assert [one.row for one in found] == [9, 1, 2]
     assert {one.reasons["lexical"] for one in found} == {DEFAULT.lexical}
 
@@ -264,7 +264,7 @@ def test_only_rows_that_boosts_could_bring_to_the_top_are_looked_up() -> None:
         looked_up.extend(rows)
         return dict.fromkeys(rows, Standing())
 
-    assert [one.row for one in rank(evidence, nothing_beside, look_up, scale=SCALE, limit=3)] == [99, 98, 97]
+    assert [one.row for one in Contest(evidence, nothing_beside, look_up, scale=SCALE).best(3)] == [99, 98, 97]
     assert len(looked_up) < 10
 
 

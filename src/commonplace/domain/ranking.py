@@ -126,36 +126,22 @@ class Ranked:
     reasons: Mapping[str, float] = field(hash=False)
 
 
-def rank(
-    evidence: Evidence,
-    surroundings: Surroundings,
-    standings: Standings,
-    *,
-    scale: Scale,
-    weights: Weights = DEFAULT,
-    limit: int | None = None,
-    least: float = 0.0,
-) -> list[Ranked]:
-    """The rows that were found, best first, equal ones by row.
+class Contest:
+    """The rows that were found: what they have in themselves, and with what stands beside them."""
 
-    Only those with at least that similarity, and only the best `limit` of them, where one is given.
-    """
-    contest = _Contest(evidence, scale, weights, least)
-    plain = contest.with_neighbours(surroundings, limit)
-    standing = standings(contest.contenders(plain, limit))
-    scores = {row: plain[row] + sum(boosts(one, weights)) for row, one in standing.items()}
-    best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
-    return [Ranked(row, scores[row], contest.close(row), contest.reasons(row, standing[row])) for row in best]
-
-
-class _Contest:
-    """What the rows have in themselves, and what stands beside them."""
-
-    def __init__(self, evidence: Evidence, scale: Scale, weights: Weights, least: float) -> None:
+    def __init__(
+        self,
+        evidence: Evidence,
+        surroundings: Surroundings,
+        standings: Standings,
+        *,
+        scale: Scale,
+        weights: Weights = DEFAULT,
+    ) -> None:
+        self._surroundings = surroundings
+        self._standings = standings
         self._scale = scale
         self._weights = weights
-        self._least = least - SHOWN
-        self._enough = _cosine(self._least, scale) - _ROUNDING
         self._words = evidence.words
         self._asked = evidence.asked
         self._cosines = dict(evidence.cosines)
@@ -166,6 +152,21 @@ class _Contest:
         for row, covered in self._coverage.items():
             self._own[row] += weights.lexical * covered
 
+    def best(self, limit: int | None = None, least: float = 0.0) -> list[Ranked]:
+        """Best first, equal ones by row.
+
+        Only those with at least that similarity, and only the best `limit` of them, where one is given.
+        """
+        enough = least - SHOWN
+        passing = self._passing(self._own, enough)
+        if not passing:  # then nothing that stands beside them is looked at either
+            return []
+        plain = self._with_neighbours(self._leaders(passing, limit))
+        standing = self._standings(self._contenders(plain, self._passing(plain, enough), limit))
+        scores = {row: plain[row] + sum(boosts(one, self._weights)) for row, one in standing.items()}
+        best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
+        return [Ranked(row, scores[row], self._close(row), self._reasons(row, standing[row])) for row in best]
+
     def _meant(self, cosines: Mapping[int, float], wholes: Mapping[int, float]) -> dict[int, float]:
         """What each row has by its meaning.
 
@@ -175,11 +176,11 @@ class _Contest:
         part, whole, usual = (1 - share) / span, share / span, self._scale.usual / span
         return {row: part * one + whole * wholes.get(row, one) - usual for row, one in cosines.items()}
 
-    def with_neighbours(self, surroundings: Surroundings, limit: int | None) -> dict[int, float]:
+    def _with_neighbours(self, leaders: Sequence[int]) -> dict[int, float]:
         """What each row has with what is lent to it."""
         if not self._weights.neighbours:
             return self._own
-        beside = surroundings(self._leaders(limit))
+        beside = self._surroundings(leaders)
         for row in chain.from_iterable(beside.neighbours.values()):
             self._own.setdefault(row, 0.0)
         self._own |= self._meant(beside.cosines, beside.wholes)
@@ -201,20 +202,19 @@ class _Contest:
         least = min((self._own[row] for row, cosine in self._cosines.items() if cosine >= related), default=inf)
         return least - self._weights.boosts
 
-    def _leaders(self, limit: int | None) -> list[int]:
+    def _leaders(self, passing: Sequence[int], limit: int | None) -> list[int]:
         """The rows around which there may be something that changes the answer, best first.
 
         Nothing is lifted above its lender, so a row that lifts another into the answer leads by itself. Where all that
         pass are in the answer anyway, only what these are lent counts.
         """
-        own, passing = self._own, self._passing(self._own)
+        own = self._own
         bar = self._bar(own, passing, limit)
         leaders = passing if bar == -inf else [row for row in own if own[row] >= bar]
         return sorted(leaders, key=own.__getitem__, reverse=True)
 
-    def contenders(self, plain: Mapping[int, float], limit: int | None) -> list[int]:
+    def _contenders(self, plain: Mapping[int, float], passing: Sequence[int], limit: int | None) -> list[int]:
         """The rows that pass and could be among the best: boosts are small, so most need not be looked at."""
-        passing = self._passing(plain)
         bar = self._bar(plain, passing, limit)
         return sorted(row for row in passing if plain[row] >= bar)
 
@@ -224,19 +224,20 @@ class _Contest:
             return -inf
         return sorted((plain[row] for row in passing), reverse=True)[limit - 1] - self._weights.boosts
 
-    def _passing(self, rows: Iterable[int]) -> list[int]:
+    def _passing(self, rows: Iterable[int], least: float) -> list[int]:
         """Those that are close enough. Most have none of the words: of these the cosine alone tells."""
-        if self._least <= 0:
+        if least <= 0:
             return list(rows)
-        cosines, coverage, words, enough = self._cosines, self._coverage, self._words, self._enough
+        cosines, coverage, words = self._cosines, self._coverage, self._words
+        enough = _cosine(least, self._scale) - _ROUNDING
         worth_a_look = (row for row in rows if row in coverage or row in words or cosines.get(row, -1.0) >= enough)
-        return [row for row in worth_a_look if self.close(row) >= self._least]
+        return [row for row in worth_a_look if self._close(row) >= least]
 
-    def close(self, row: int) -> float:
+    def _close(self, row: int) -> float:
         covered = self._words[row] / self._asked if row in self._words else self._coverage.get(row, 0.0)
         return similarity(self._cosines.get(row), covered, self._scale)
 
-    def reasons(self, row: int, standing: Standing) -> dict[str, float]:
+    def _reasons(self, row: int, standing: Standing) -> dict[str, float]:
         lexical = self._weights.lexical * self._coverage.get(row, 0.0)
         importance, recency, use = boosts(standing, self._weights)
         return {

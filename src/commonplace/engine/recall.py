@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
@@ -21,13 +20,13 @@ from commonplace.domain.ranking import (
     DEFAULT,
     FAINT,
     Beside,
+    Contest,
     Evidence,
     Ranked,
     Standing,
     Standings,
     Surroundings,
     folded,
-    rank,
     similarity,
 )
 from commonplace.engine.access import narrowed, own_labels, readable
@@ -242,7 +241,7 @@ class Recall:
 
         def ranked(limit: int | None, least: float) -> list[Ranked]:
             one_more = None if limit is None else limit + bool(question.apart)
-            return [one for one in contest(limit=one_more, least=least) if one.row != question.apart][:limit]
+            return [one for one in contest.best(one_more, least) if one.row != question.apart][:limit]
 
         # Of those that say the same one remains: then more than the limit must be looked at to fill it.
         close = ranked(None if question.fold else question.limit, question.threshold)
@@ -252,7 +251,7 @@ class Recall:
         nearest = ranked(question.closest, FAINT) if short else []
         return _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
 
-    def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> partial[list[Ranked]]:
+    def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> Contest:
         arm = max(ARM, question.limit + bool(question.apart))
         scan = NothingScanned() if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
         literal = question.words or vector is None
@@ -262,7 +261,7 @@ class Recall:
         evidence = Evidence({**cosines.best, **nearest}, cosines.wholes, found.scores, found.asked, found.words)
         around = _surroundings(tx, among, scan, evidence.cosines.keys())
         weights = DEFAULT if question.neighbours else ALONE
-        return partial(rank, evidence, around, self._standings(tx), scale=self._embedding.scale, weights=weights)
+        return Contest(evidence, around, self._standings(tx), scale=self._embedding.scale, weights=weights)
 
     def _standings(self, tx: Reading) -> Standings:
         now = self._clock.now().timestamp()
