@@ -193,3 +193,26 @@ async def test_without_a_time_phrase_it_is_an_ordinary_search(engine: Engine, ow
     moment = await engine.recall.recall_time(owner, "know", language="auto", margin=timedelta(0), limit=50)
     assert moment.phrase is None
     assert [m.content for m in moment.memories] == ["I know the lighthouse"]
+
+
+async def test_what_was_asked_lately_is_not_embedded_again(engine: Engine, owner: Actor, embedder: Embedder) -> None:
+    await keep(engine, owner, "the okapi is shy")
+    embedder.batches.clear()
+    first = await contents(engine, owner, Question("okapi"))
+    assert await contents(engine, owner, Question("okapi", threshold=0.1)) == first == ["the okapi is shy"]
+    assert embedder.batches == [1]
+    for number in range(64):
+        await contents(engine, owner, Question(f"question {number}"))
+    assert len(embedder.batches) == 65
+    await contents(engine, owner, Question("okapi"))
+    assert len(embedder.batches) == 66
+
+
+async def test_a_question_that_could_not_be_embedded_is_tried_again(
+    engine: Engine, owner: Actor, embedder: Embedder
+) -> None:
+    embedder.broken = "out of order"
+    assert (await engine.recall.recall(owner, Question("okapi"))).lexical_only
+    embedder.broken = ""
+    engine.embedding.forgive()
+    assert (await engine.recall.recall(owner, Question("okapi"))).lexical_only == ""

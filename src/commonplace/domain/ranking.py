@@ -112,6 +112,8 @@ ALONE = Weights(neighbours=0.0)
 """Where what stands beside a memory says nothing about it."""
 FAINT = 0.2
 """Below this similarity a text has nothing to do with what was asked."""
+_FEW = 0.5
+"""Most texts with some of the words have at most so much of them."""
 SHOWN = 5e-5
 """People are shown four decimals: what they see as enough is enough."""
 
@@ -142,10 +144,9 @@ class Contest:
         self._standings = standings
         self._scale = scale
         self._weights = weights
-        self._words = evidence.words
-        self._asked = evidence.asked
         self._cosines = dict(evidence.cosines)
         self._coverage = _coverage(evidence)
+        self._literal = self._coverage | _share(evidence)
         self._lent: dict[int, float] = {}
         self._own = dict.fromkeys(evidence.lexical, 0.0)
         self._own |= self._meant(evidence.cosines, evidence.wholes)
@@ -225,17 +226,16 @@ class Contest:
         return sorted((plain[row] for row in passing), reverse=True)[limit - 1] - self._weights.boosts
 
     def _passing(self, rows: Iterable[int], least: float) -> list[int]:
-        """Those that are close enough. Most have none of the words: of these the cosine alone tells."""
+        """Those that are close enough. Few can be at all, and only of these it is worked out."""
         if least <= 0:
             return list(rows)
-        cosines, coverage, words = self._cosines, self._coverage, self._words
-        enough = _cosine(least, self._scale) - _ROUNDING
-        worth_a_look = (row for row in rows if row in coverage or row in words or cosines.get(row, -1.0) >= enough)
+        cosines, literal = self._cosines, self._literal
+        near = _cosine(_needed(least, _FEW), self._scale) - _ROUNDING
+        worth_a_look = (row for row in rows if cosines.get(row, inf) >= near or literal.get(row, 0.0) > _FEW)
         return [row for row in worth_a_look if self._close(row) >= least]
 
     def _close(self, row: int) -> float:
-        covered = self._words[row] / self._asked if row in self._words else self._coverage.get(row, 0.0)
-        return similarity(self._cosines.get(row), covered, self._scale)
+        return similarity(self._cosines.get(row), self._literal.get(row, 0.0), self._scale)
 
     def _reasons(self, row: int, standing: Standing) -> dict[str, float]:
         lexical = self._weights.lexical * self._coverage.get(row, 0.0)
@@ -263,6 +263,11 @@ def _coverage(evidence: Evidence) -> dict[int, float]:
         row: 1.0 if words.get(row, 0.0) >= everything else min(score / asked, 1.0)
         for row, score in evidence.lexical.items()
     }
+
+
+def _share(evidence: Evidence) -> dict[int, float]:
+    """The same by words alone, however long the text is."""
+    return {row: words / evidence.asked for row, words in evidence.words.items() if evidence.asked > 0}
 
 
 def _lent(
@@ -304,7 +309,16 @@ def similarity(cosine: float | None, coverage: float, scale: Scale) -> float:
     literal = min(max(coverage, 0.0), 1.0)
     if cosine is None:
         return 0.9 * literal
-    return 1.0 - (1.0 - _meaning(cosine, scale)) * (1.0 - 0.7 * literal**2)
+    return 1.0 - (1.0 - _meaning(cosine, scale)) * _unsaid(literal)
+
+
+def _needed(similarity: float, literal: float) -> float:
+    """What a text that has so much of the words must mean to be as close."""
+    return 1.0 - (1.0 - similarity) / _unsaid(literal)
+
+
+def _unsaid(literal: float) -> float:
+    return 1.0 - 0.7 * literal**2
 
 
 def _meaning(cosine: float, scale: Scale) -> float:
@@ -317,6 +331,8 @@ def _meaning(cosine: float, scale: Scale) -> float:
 
 def _cosine(meaning: float, scale: Scale) -> float:
     """The other way round: from which cosine on it means so much."""
+    if meaning <= 0:
+        return -inf
     for (low, value), (high, next_value) in pairwise(scale.anchors):
         if meaning < next_value:
             return low + (high - low) * max(meaning - value, 0.0) / (next_value - value)

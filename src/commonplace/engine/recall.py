@@ -51,6 +51,8 @@ TOGETHER = 4
 CLOSER = 0.05
 """By how much of what is missing to the strongest."""
 MOST_RESULTS = 1000
+_LATELY = 64
+"""How many questions keep their vectors: one prompt asks the same up to four times, and people ask again."""
 _GLANCE = 24
 """How many of the nearest are compared in full precision where a few are wanted."""
 
@@ -127,6 +129,7 @@ class Recall:
         self._clock = clock
         self._used: Counter[int] = Counter()
         self._together: Counter[tuple[int, int]] = Counter()
+        self._lately: dict[str, Vectors] = {}
 
     async def recall(self, actor: Actor, question: Question) -> Recalled:
         """The memories that answer best, best first."""
@@ -228,10 +231,16 @@ class Recall:
             await self._store.write(work)
 
     async def _vector(self, text: str) -> tuple[Vectors | None, str]:
-        try:
-            return (await self._embedding.embed([text]))[0], ""
-        except EmbeddingFailed as failure:
-            return None, failure.message
+        vector = self._lately.pop(text, None)
+        if vector is None:
+            try:
+                vector = (await self._embedding.embed([text]))[0]
+            except EmbeddingFailed as failure:
+                return None, failure.message
+        self._lately[text] = vector  # at the end, so that what was asked for longest ago stands first
+        if len(self._lately) > _LATELY:
+            del self._lately[next(iter(self._lately))]
+        return vector, ""
 
     def _found(
         self, tx: Reading, among: Filter, question: Question, vector: Vectors | None
