@@ -160,6 +160,19 @@ async def test_the_index_is_built_anew(local: AssocConversation) -> None:
     assert await local.finds("found again") == [kept]
 
 
+@behaviour("assoc.admin.reindex")
+async def test_a_mended_embedder_is_asked_at_once(engine: Engine, local: AssocConversation) -> None:
+    embedder = engine.embedding._embedder
+    embedder.broken = "out of order"  # type: ignore[attr-defined]
+    await local.store()
+    body = await local.told("admin", action="reindex")
+    assert (body["data"]["embedded_now"], body["data"]["pending_before"]) == (0, 1)
+    assert "out of order" in body["message"]
+    embedder.broken = ""  # type: ignore[attr-defined]
+    body = await local.told("admin", action="reindex")
+    assert (body["data"]["embedded_now"], body["message"]) == (1, "1件の記憶の索引を作り直しました")
+
+
 @behaviour("assoc.admin.cleanup_orphans")
 async def test_what_is_over_is_counted_and_removed_only_by_force(local: AssocConversation, clock: Clock) -> None:
     await local.call("user", action="create_session")
