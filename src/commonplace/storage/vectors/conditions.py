@@ -91,9 +91,15 @@ class Sieve:
     def _keep(self, timeless: Conditions, mask: Mask, now: int, ends: NDArray[np.int64]) -> Kept:
         if len(self._kept) >= _MOST_KEPT:
             self._kept.clear()
-        kept = Kept(mask, now, int(ends.min(where=mask, initial=NEVER)))
+        kept = Kept(mask, now, _next_end(ends, mask))
         self._kept[timeless] = kept
         return kept
+
+
+def _next_end(ends: NDArray[np.int64], mask: Mask) -> int:
+    """When the first of those let through ends. Hardly any does: to look at these alone is ten times as fast."""
+    ending = np.flatnonzero(ends != NEVER)
+    return int(ends[ending[mask[ending]]].min(initial=NEVER))
 
 
 def _sealed(mask: Mask) -> Mask:

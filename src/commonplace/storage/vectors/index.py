@@ -221,8 +221,9 @@ class Index:
 
     def _usual_length(self) -> float:
         if self._mean_length is None:
-            alive = self._memories["length"][self._memories["alive"]]
-            self._mean_length = max(float(alive.mean()), 1.0) if len(alive) else 1.0
+            lengths, alive = self._memories["length"], self._memories["alive"]
+            lengths = lengths if alive.all() else lengths[alive]
+            self._mean_length = max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
         return self._mean_length
 
     def scan(self, vector: Floats, passed: Mask) -> Scanned:
