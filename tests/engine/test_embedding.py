@@ -1,5 +1,8 @@
 import asyncio
+import threading
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -15,6 +18,9 @@ from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
 from commonplace.settings import Settings
 from tests.fakes import Clock, Embedder
+
+if TYPE_CHECKING:
+    from commonplace.ports import Vectors
 
 pytestmark = pytest.mark.anyio
 
@@ -116,3 +122,79 @@ def test_an_unknown_embedder_is_measured() -> None:
     scale = measured(Embedder())
     assert isinstance(scale, Scale)
     assert -1 <= scale.unrelated < scale.same <= 1
+
+
+async def test_of_two_processes_with_different_embedders_the_later_decides_and_none_undoes_the_others_work(
+    folder: Path, clock: Clock
+) -> None:
+    one, other = Embedder("one", 64), Embedder("other", 32)
+    settings = Settings(data_dir=str(folder), timezone="UTC")
+    first = build(settings, model=one, clock=clock, zone=ZoneInfo("UTC"))
+    owner = await first.access.local_owner()
+    await first.upkeep.begin()
+    for number in range(20):
+        await first.memories.remember(owner, Draft(f"memory about subject{number}"))
+    second = build(settings, model=other, clock=clock, zone=ZoneInfo("UTC"))
+    await second.upkeep.begin()
+    assert (await second.upkeep.statistics()).unembedded == 20
+    assert not (await second.recall.recall(owner, Question("subject7"))).whole
+    for _ in range(3):
+        await first.upkeep.once()
+        await second.upkeep.once()
+    asked = len(one.batches), sum(other.batches)
+    await first.memories.remember(owner, Draft("stored by who gave way"))
+    told = await first.recall.recall(owner, Question("subject7"))
+    assert told.hits[0].memory.content == "memory about subject7"
+    assert "another process has chosen other/32" in told.lexical_only
+    assert "another process" in first.embedding.failure
+    for _ in range(3):
+        await first.upkeep.once()
+        await second.upkeep.once()
+    assert (len(one.batches), sum(other.batches)) == (asked[0], asked[1] + 1)
+    found = await second.recall.recall(owner, Question("stored by who gave way"))
+    assert (found.whole, found.lexical_only, found.hits[0].reasons["vector"] > 0) == (True, "", True)
+    await first.close()
+    await second.close()
+
+
+async def test_before_the_embedder_is_chosen_a_search_says_whose_vectors_there_are(
+    folder: Path, clock: Clock, engine: Engine, owner: Actor
+) -> None:
+    await engine.upkeep.begin()
+    await engine.memories.remember(owner, Draft("the okapi is shy"))
+    late = build(Settings(data_dir=str(folder), timezone="UTC"), model=Embedder("late", 32), clock=clock)
+    assert "vectors of fake/64, not of late" in (await late.recall.recall(owner, Question("okapi"))).lexical_only
+    kept = await late.memories.remember(owner, Draft("a shy okapi"))
+    await late.close()
+    assert await engine.store.read(lambda tx: [m.id for m in tx.unembedded(9)]) == [kept.id]
+
+
+async def test_vectors_of_another_length_are_a_failure_that_is_told(embedder: Embedder) -> None:
+    embedding = Embedding(embedder)
+    await embedding.embed(["one"])
+    embedder.dimensions = 65
+    with pytest.raises(EmbeddingFailed, match="65 numbers now; they had 64"):
+        await embedding.embed(["two"])
+    assert "65 numbers" in embedding.failure
+    embedding.close()
+
+
+async def test_who_waited_behind_a_failure_does_not_wait_as_long_again() -> None:
+    class Hanging(Embedder):
+        def embed(self, texts: Sequence[str]) -> "Vectors":
+            self.batches.append(len(texts))
+            going.wait(10)
+            raise EmbeddingFailed(self.name, "no answer")
+
+    going, model = threading.Event(), Hanging()
+    embedding = Embedding(model)
+    first = asyncio.ensure_future(embedding.embed(["first"]))
+    while not model.batches:
+        await asyncio.sleep(0.01)
+    second = asyncio.ensure_future(embedding.embed(["second"]))
+    await asyncio.sleep(0.05)
+    going.set()
+    done = await asyncio.gather(first, second, return_exceptions=True)
+    assert all(isinstance(one, EmbeddingFailed) for one in done)
+    assert model.batches == [1]
+    embedding.close()

@@ -216,3 +216,17 @@ async def test_a_question_that_could_not_be_embedded_is_tried_again(
     embedder.broken = ""
     engine.embedding.forgive()
     assert (await engine.recall.recall(owner, Question("okapi"))).lexical_only == ""
+
+
+@pytest.mark.parametrize("rest", ["", " about the harbour"])
+async def test_what_is_of_the_time_itself_comes_before_what_is_only_within_the_margin(
+    engine: Engine, owner: Actor, clock: Clock, rest: str
+) -> None:
+    await keep(engine, owner, *(f"of that day {number}" for number in range(3)))
+    clock.advance(timedelta(hours=14))  # 02:00 in Seoul, so that much of this day is within the margin
+    await keep(engine, owner, *(f"the harbour {number}" for number in range(60)))
+    moment = await engine.recall.recall_time(
+        owner, f"yesterday{rest}", language="en", margin=timedelta(hours=12), limit=50
+    )
+    assert (len(moment.memories), moment.total) == (50, 63)
+    assert {memory.content for memory in moment.memories[:3]} == {f"of that day {number}" for number in range(3)}

@@ -74,13 +74,16 @@ async def test_who_has_embedded_everything_lets_others_at_it(
     assert await engine.store.write(lambda tx: tx.lease("embedding", "somebody else", now, later))
 
 
-async def test_only_one_process_at_a_time_embeds(engine: Engine, owner: Actor, clock: Clock) -> None:
+async def test_only_one_process_at_a_time_embeds(
+    engine: Engine, owner: Actor, clock: Clock, embedder: Embedder
+) -> None:
     now = clock.now()
     later = now + timedelta(minutes=1)
     assert await engine.store.write(lambda tx: tx.lease("embedding", "somebody else", now, later))
-    await engine.store.write(lambda tx: tx.mark_unseen("another embedder", "test", now))
+    embedder.broken = "down"
     await engine.memories.remember(owner, Draft("kept"))
-    await engine.store.write(lambda tx: tx.mark_unseen("another embedder", "test", now))
+    embedder.broken = ""
+    engine.embedding.forgive()
     assert await engine.upkeep.embed_missing() == 0
     clock.advance(timedelta(minutes=2))
     assert await engine.upkeep.embed_missing() == 1

@@ -16,7 +16,7 @@ from commonplace.domain.event import EventKind
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Change, Memory
 from commonplace.language.terms import Term, query_terms, terms
-from commonplace.ports import LexicalHits, Prints, Reading, Transaction
+from commonplace.ports import Embedded, LexicalHits, Prints, Reading, Transaction
 from tests.storage.samples import NOW, House, Spoilt, Vectors, close_to, ending, only, random_units
 
 pytestmark = pytest.mark.anyio
@@ -336,11 +336,16 @@ async def test_what_the_embedder_has_not_seen_is_listed_until_it_has(house: Hous
     assert await house.store.read(lambda tx: [m.id for m in tx.unembedded(9)]) == [blind.id]
     await house.store.write(lambda tx: tx.put_vectors(blind.number, house.prints("blind"), NOW))
     assert await house.store.read(lambda tx: tx.unembedded(9)) == []
-    await house.store.write(lambda tx: tx.mark_unseen("next/32", "another model", NOW))
+    assert await house.store.read(lambda tx: tx.embedded()) == Embedded(None, whole=True)
+    await house.store.write(lambda tx: tx.choose_embedder(fingerprint, "the first", NOW))
+    assert await house.store.read(lambda tx: tx.embedded()) == Embedded(fingerprint, whole=True)
+    await house.store.write(lambda tx: tx.choose_embedder("next/32", "another model", NOW))
+    assert await house.store.read(lambda tx: tx.embedded()) == Embedded("next/32", whole=False)
     assert await house.store.read(lambda tx: [m.id for m in tx.unembedded(1)]) == [blind.id]
     assert await house.store.read(lambda tx: tx.statistics(NOW).unembedded_reason) == "another model"
-    await house.store.write(lambda tx: tx.mark_unseen(fingerprint, "again", NOW))
-    assert await house.store.read(lambda tx: [m.id for m in tx.unembedded(9)]) == [blind.id, seen.id]
+    late = await house.keep("by the former embedder")
+    assert await house.store.read(lambda tx: [m.id for m in tx.unembedded(9)]) == [blind.id, seen.id, late.id]
+    assert await house.store.read(lambda tx: tx.vectors(late.number, fingerprint)) is None
 
 
 # Neighbours, facts, uses

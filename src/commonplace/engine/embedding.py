@@ -60,6 +60,8 @@ class Embedding:
         self._thread: threading.Thread | None = None
         self._failure: EmbeddingFailed | None = None
         self._failed_at = 0.0
+        self._replaced: EmbeddingFailed | None = None
+        self._length = 0
         self._scale = embedder.scale
 
     @property
@@ -78,7 +80,8 @@ class Embedding:
     @property
     def failure(self) -> str:
         """Why the last attempt failed; empty when it did not."""
-        return self._failure.message if self._failure else ""
+        failure = self._replaced or self._failure
+        return failure.message if failure else ""
 
     @property
     def waiting(self) -> int:
@@ -87,8 +90,8 @@ class Embedding:
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
         """One row a text, or EmbeddingFailed."""
-        if self._failure and time.monotonic() - self._failed_at < _REST_AFTER_FAILURE:
-            raise EmbeddingFailed(self.name, self._failure.reason)
+        if failure := self._replaced or self._rested_for():
+            raise EmbeddingFailed(self.name, failure.reason)
         self._start()
         request = _Request(texts, asyncio.get_running_loop().create_future())
         self._requests.put(request)
@@ -119,6 +122,15 @@ class Embedding:
         with suppress(EmbeddingFailed):  # kept in `failure`, where status answers show it
             await self.embed(["warm"])
 
+    def give_way(self, other: str) -> None:
+        """Only the vectors of another embedder count, which another process has chosen; empty: not any more."""
+        reason = f"another process has chosen {other} for this store; start this one with the same embedder"
+        self._replaced = EmbeddingFailed(self.name, reason) if other else None
+
+    def _rested_for(self) -> EmbeddingFailed | None:
+        """The failure after which it is not asked again yet."""
+        return self._failure if time.monotonic() - self._failed_at < _REST_AFTER_FAILURE else None
+
     def forgive(self) -> None:
         """Ask a failed embedder again at the next occasion, without waiting."""
         self._failed_at = -_REST_AFTER_FAILURE
@@ -145,8 +157,12 @@ class Embedding:
             self._answer([request for request in batch if not request.outcome.cancelled()])
 
     def _answer(self, batch: Sequence[_Request]) -> None:
+        if failure := self._rested_for():  # it came while these were waiting, and they need not wait as long again
+            self._refuse(batch, failure.reason)
+            return
         try:
             vectors = self._embedder.embed([text for request in batch for text in request.texts])
+            self._check_length(vectors.shape[1])
             self._scale = self._scale or measured(self._embedder)
         except Exception as error:
             self._fail(batch, error)
@@ -160,8 +176,17 @@ class Embedding:
     def _fail(self, batch: Sequence[_Request], error: Exception) -> None:
         reason = error.reason if isinstance(error, EmbeddingFailed) else f"{type(error).__name__}: {error}"
         self._failure, self._failed_at = EmbeddingFailed(self.name, reason), time.monotonic()
+        self._refuse(batch, reason)
+
+    def _refuse(self, batch: Sequence[_Request], reason: str) -> None:
         for request in batch:
             request.settle(request.outcome.set_exception, EmbeddingFailed(self.name, reason))
+
+    def _check_length(self, length: int) -> None:
+        """Vectors of two lengths cannot be compared."""
+        if self._length not in (0, length):
+            raise EmbeddingFailed(self.name, f"its vectors have {length} numbers now; they had {self._length} before")
+        self._length = length
 
 
 def measured(embedder: Embedder) -> Scale:

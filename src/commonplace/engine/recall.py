@@ -100,12 +100,14 @@ class Hit:
 class Recalled:
     """What was found; `lexical_only` says why meaning was not searched, where it was not.
 
-    `closest` is what comes nearest where nothing is close enough, and empty where something is.
+    `closest` is what comes nearest where nothing is close enough, and empty where something is. `whole` is False while
+    some memories wait for their vectors, and can be found by their words only.
     """
 
     hits: tuple[Hit, ...]
     lexical_only: str = ""
     closest: tuple[Hit, ...] = ()
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class Moment:
     memories: tuple[Memory, ...]
     total: int
     lexical_only: str = ""
+    whole: bool = True
 
 
 class Recall:
@@ -137,12 +140,13 @@ class Recall:
         question = _checked(question)
         vector, failure = await self._vector(question.text)
         now = self._clock.now()
-        hits, closest = await self._store.read(
-            lambda tx: self._found(tx, _among(tx, actor, question, now), question, vector)
+        recalled = await self._store.read(
+            lambda tx: self._found(tx, _among(tx, actor, question, now), question, vector, failure)
         )
-        self._used.update(hit.memory.number for hit in hits)
-        self._together.update(combinations(sorted(hit.memory.number for hit in hits[:TOGETHER]), 2))
-        return Recalled(tuple(hits), failure, tuple(closest))
+        found = [hit.memory.number for hit in recalled.hits]
+        self._used.update(found)
+        self._together.update(combinations(sorted(found[:TOGETHER]), 2))
+        return recalled
 
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
         """What is like a memory, without the memory itself."""
@@ -182,7 +186,7 @@ class Recall:
         question = Question(samples.ALIKE[0][0])
         vector, _ = await self._vector(question.text)
         nowhere = Filter(frozenset(), self._clock.now())
-        await self._store.read(lambda tx: self._found(tx, nowhere, question, vector))
+        await self._store.read(lambda tx: self._found(tx, nowhere, question, vector, ""))
 
     def used(self, memory: Memory) -> None:
         """Someone has looked at it."""
@@ -197,24 +201,35 @@ class Recall:
         if phrase is None:
             return await self._whenever(actor, text, limit)
         since, until = widened(phrase, margin)
+        around, total, found = await self._during(actor, phrase.rest, since, until, limit)
+        # The margin forgives a phrase that is a little off; what lies within the time itself must not drown in it.
+        within, _, _ = await self._during(actor, phrase.rest, *widened(phrase, timedelta()), limit)
+        memories = {memory.number: memory for memory in (*within, *around)}
+        return Moment(phrase, since, until, tuple(memories.values())[:limit], total, found.lexical_only, found.whole)
+
+    async def _during(
+        self, actor: Actor, rest: str, since: datetime, until: datetime, limit: int
+    ) -> tuple[Sequence[Memory], int, Recalled]:
+        """What is of that time, how much there is in all, and how it was searched.
+
+        First what answers the rest of the question, then the others, the newest first.
+        """
+        now = self._clock.now()
         page = await self._store.read(
             lambda tx: tx.page(replace(readable(tx, actor, now), since=since, until=until), limit)
         )
-        if not phrase.rest.strip():
-            return Moment(phrase, since, until, page.memories, page.total)
-        # First the ones that answer the rest of the question, then the others of that time, newest first.
-        found = await self.recall(actor, Question(phrase.rest, limit, since=since, until=until))
-        answering = {hit.memory.number: hit.memory for hit in found.hits}
-        others = (memory for memory in page.memories if memory.number not in answering)
-        memories = (*answering.values(), *others)[:limit]
-        return Moment(phrase, since, until, memories, page.total, found.lexical_only)
+        found = Recalled(())
+        if rest.strip():
+            found = await self.recall(actor, Question(rest, limit, since=since, until=until))
+        memories = {memory.number: memory for memory in (*(hit.memory for hit in found.hits), *page.memories)}
+        return tuple(memories.values())[:limit], page.total, found
 
     async def _whenever(self, actor: Actor, text: str, limit: int) -> Moment:
         found = await self.recall(actor, Question(text, limit))
         memories = tuple(hit.memory for hit in found.hits)
         # How many would answer is unknown to a search; one more than shown says that there is more.
         total = len(memories) + (len(memories) == limit)
-        return Moment(None, None, None, memories, total, found.lexical_only)
+        return Moment(None, None, None, memories, total, found.lexical_only, found.whole)
 
     async def flush_uses(self) -> None:
         """Write down what was recalled since the last time. Losing this in a crash loses a hint, not a memory."""
@@ -242,10 +257,11 @@ class Recall:
             del self._lately[next(iter(self._lately))]
         return vector, ""
 
-    def _found(
-        self, tx: Reading, among: Filter, question: Question, vector: Vectors | None
-    ) -> tuple[list[Hit], list[Hit]]:
+    def _found(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None, failure: str) -> Recalled:
         """What is close enough, and what comes closest where nothing is."""
+        embedded = tx.embedded()
+        if not failure and embedded.by not in (None, self._embedding.fingerprint):
+            vector, failure = None, f"the store has vectors of {embedded.by}, not of {self._embedding.name}"
         contest = self._contest(tx, among, question, vector)
 
         def ranked(limit: int | None, least: float) -> list[Ranked]:
@@ -258,7 +274,8 @@ class Recall:
             close = self._unlike(tx, close[: question.limit * 4])
         short = question.closest > 0 and not close and question.threshold > FAINT
         nearest = ranked(question.closest, FAINT) if short else []
-        return _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
+        hits, closest = _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
+        return Recalled(tuple(hits), failure, tuple(closest), embedded.whole)
 
     def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> Contest:
         arm = max(ARM, question.limit + bool(question.apart))

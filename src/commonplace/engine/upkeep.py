@@ -24,7 +24,6 @@ logger = logging.getLogger(__name__)
 PAUSE = 5.0
 _BATCH = 16
 _LEASE = timedelta(seconds=60)
-_EMBEDDER = "embedder"
 
 
 class Upkeep:
@@ -48,6 +47,8 @@ class Upkeep:
         self._backups = backups
         self._chores = chores
         self._holder = secrets.token_hex(8)
+        self._adopted_in: tuple[str | None] | None = None
+        """In which history of the store its embedder was chosen by this process."""
 
     async def warm(self) -> None:
         """Load the model and the index before someone waits for them."""
@@ -96,8 +97,29 @@ class Upkeep:
             await self._backups.daily()
         await self._store.settle()
 
+    async def begin(self) -> None:
+        """What must be known before the first call; should it fail, calls will tell."""
+        await self._safely(self._adopt_embedder)
+
+    async def _adopt_embedder(self) -> None:
+        """Whoever starts last decides which embedder the store has; what that one has not seen waits for it.
+
+        A store that was put back from a backup is a new start.
+        """
+        chosen = self._embedding.fingerprint
+        by, history = await self._store.read(lambda tx: (tx.embedded().by, tx.meta("history")))
+        if self._adopted_in != (history,) and by != chosen and self._store.writable:
+            reason, now = f"the embedder is now {self._embedding.name}", self._clock.now()
+            await self._store.write(lambda tx: tx.choose_embedder(chosen, reason, now))
+            by = chosen
+        self._adopted_in = (history,)
+        self._embedding.give_way("" if by in (None, chosen) else by)
+
     async def embed_missing(self) -> int:
-        """Embed what the active embedder has not seen, one process at a time; how many were done."""
+        """Embed what the chosen embedder has not seen, one process at a time; how many were done.
+
+        A process whose embedder is not the chosen one leaves that to others: two would undo each other's work for ever.
+        """
         await self._adopt_embedder()
         done = 0
         while waiting := await self._store.read(lambda tx: tx.unembedded(_BATCH)):
@@ -112,24 +134,13 @@ class Upkeep:
             await self._release()
         return done
 
-    async def _adopt_embedder(self) -> None:
-        """When the embedder is another than the last time, what it has not seen is to be embedded."""
-        chosen = self._embedding.fingerprint
-        before = await self._store.read(lambda tx: tx.meta(_EMBEDDER))
-        if before == chosen:
-            return
-
-        def work(tx: Transaction) -> None:
-            if tx.meta(_EMBEDDER) not in (None, chosen):
-                reason = f"the embedder is now {self._embedding.name}"
-                tx.mark_unseen(chosen, reason, self._clock.now())
-            tx.set_meta(_EMBEDDER, chosen)
-
-        await self._store.write(work)
-
     async def _mine(self) -> bool:
-        now = self._clock.now()
-        return await self._store.write(lambda tx: tx.lease("embedding", self._holder, now, now + _LEASE))
+        now, ours = self._clock.now(), self._embedding.fingerprint
+
+        def work(tx: Transaction) -> bool:
+            return tx.embedded().by == ours and tx.lease("embedding", self._holder, now, now + _LEASE)
+
+        return await self._store.write(work)
 
     async def _release(self) -> None:
         now = self._clock.now()

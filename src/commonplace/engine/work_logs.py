@@ -32,6 +32,7 @@ class Found:
     total: int
     similarities: Sequence[float] = ()
     lexical_only: str = ""
+    whole: bool = True
 
 
 class WorkLogs:
@@ -83,7 +84,8 @@ class WorkLogs:
         total = await self._store.read(lambda tx: tx.count(self._among(tx, actor, names)))
         hits: tuple[Hit, ...] = recalled.hits
         memories = tuple(hit.memory for hit in hits)
-        return Found(memories, max(total, len(hits)), [hit.similarity for hit in hits], recalled.lexical_only)
+        similarities = [hit.similarity for hit in hits]
+        return Found(memories, max(total, len(hits)), similarities, recalled.lexical_only, recalled.whole)
 
     def _page(self, tx: Reading, actor: Actor, names: tuple[tuple[str, str], ...], limit: int, *, first: bool) -> Page:
         among = self._among(tx, actor, names)

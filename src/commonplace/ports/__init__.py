@@ -6,7 +6,17 @@ from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
 from commonplace.ports.collections import CollectionReading, CollectionWriting, Slice
 from commonplace.ports.copies import CopyReading, Origin, Twin
 from commonplace.ports.doings import DoingReading, DoingWriting
-from commonplace.ports.findings import Cosines, Facts, LexicalHits, NothingScanned, Page, Prints, Scan, Statistics
+from commonplace.ports.findings import (
+    Cosines,
+    Embedded,
+    Facts,
+    LexicalHits,
+    NothingScanned,
+    Page,
+    Prints,
+    Scan,
+    Statistics,
+)
 from commonplace.ports.labels import LabelReading, LabelWriting
 from commonplace.ports.links import LinkReading, LinkWriting
 from commonplace.ports.models import Clock, Embedder, Summariser
@@ -30,6 +40,7 @@ __all__ = [
     "Cosines",
     "DoingReading",
     "DoingWriting",
+    "Embedded",
     "Embedder",
     "Facts",
     "LabelReading",

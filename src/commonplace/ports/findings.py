@@ -22,6 +22,16 @@ class Prints:
     """Why the vectors are missing or not whole; empty when they are complete."""
 
 
+class Embedded(NamedTuple):
+    """Whose vectors the store has: the fingerprint of the embedder that was chosen last, None before the first.
+
+    `whole` is False while some memories wait for theirs.
+    """
+
+    by: str | None
+    whole: bool
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalHits:
     """What full text found, by memory number: BM25, and how much the query asked for.

@@ -66,7 +66,7 @@ def answering(recalled: Recalled) -> dict[str, Any]:
 
 def remark(recalled: Recalled, threshold: float, sessionless: str = "", elsewhere: str = "") -> str:
     """What a caller should know of a search beside its results; where else he could look, if nothing was found."""
-    words = f" (意味検索は使えません: {recalled.lexical_only})" if recalled.lexical_only else ""
+    words = _shortcoming(recalled)
     if sessionless:  # rather than the threshold, that may be why nothing was found
         return words + sessionless
     if recalled.hits:
@@ -77,6 +77,12 @@ def remark(recalled: Recalled, threshold: float, sessionless: str = "", elsewher
     elif threshold > 0:
         told.append("thresholdを下げると見つかることがあります")
     return words + nothing_found(*told, elsewhere)
+
+
+def _shortcoming(recalled: Recalled) -> str:
+    if recalled.lexical_only:
+        return f" (意味検索は使えません: {recalled.lexical_only})"
+    return "" if recalled.whole else " (埋め込み待ちの記憶は、まだ語句でしか見つかりません)"
 
 
 def nothing_found(*told: str) -> str:

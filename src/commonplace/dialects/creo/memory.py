@@ -331,6 +331,8 @@ def _remark(recalled: Recalled, least: float) -> str:
     """What a caller should know of a search beside its results."""
     if recalled.lexical_only:
         return f"（意味検索は使えません: {flat(recalled.lexical_only, 200)}）"
+    if not recalled.whole:
+        return "（埋め込み待ちのメモリは、まだ語句でしか見つかりません）"
     if not recalled.hits and least > 0:
         return f"（類似度{least:g}以上のものはありません。thresholdを下げると見つかることがあります）"
     return ""

@@ -155,6 +155,8 @@ def _told(found: Found, answer: WorkLogs) -> str:
     lines = [f"📋 {count}件の作業ログが見つかりました" if count else "📋 作業ログが見つかりませんでした"]
     if found.lexical_only:
         lines[0] += f"（意味検索は使えません: {flat(found.lexical_only, _EXCERPT)}）"
+    elif not found.whole:
+        lines[0] += "（埋め込み待ちの作業ログは、まだ語句でしか見つかりません）"
     lines += [_line(place, log) for place, log in enumerate(answer["workLogs"], 1)]
     if "truncated" in answer:
         lines.append("（長い本文は省略しました）")

@@ -24,13 +24,14 @@ from commonplace.dialects.greeum.answers import (
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.memory import DEFAULT_IMPORTANCE, Change, Draft
-from commonplace.engine.recall import Moment, Question
+from commonplace.engine.recall import Moment, Question, Recalled
 
 MOST_BLOCKS = 50
 """search_time has no limit of its own."""
 MOST_MARGIN = 24 * 366 * 10
 
-LEXICAL_ONLY = "Searched by words only, not by meaning: "
+_LEXICAL_ONLY = "Searched by words only, not by meaning: "
+_NOT_WHOLE = "Some memories still wait for their vectors; until then they are found by their words only."
 
 _PHRASED = 'Words with a time phrase, at most 20,000 characters: "meeting last week", "어제 회의", 2024-01-01'
 
@@ -96,10 +97,16 @@ async def query_memory(
     """
     least = None if min_importance is None else limits.importance(min_importance, "min_importance")
     recalled = await call.engine.recall.recall(call.actor, Question(query, limit, importance_min=least))
-    notice = LEXICAL_ONLY + recalled.lexical_only if recalled.lexical_only else ""
     answer = [found(hit) for hit in recalled.hits]
     bounded(answer)
-    return Answer(answer, notice)
+    return Answer(answer, shortcoming(recalled))
+
+
+def shortcoming(*searches: Recalled | Moment | None) -> str:
+    """What a caller should know of searches that could not go by meaning everywhere."""
+    made = [one for one in searches if one]
+    failed = next((one.lexical_only for one in made if one.lexical_only), "")
+    return _LEXICAL_ONLY + failed if failed else "" if all(one.whole for one in made) else _NOT_WHOLE
 
 
 @greeum.reads
@@ -144,8 +151,7 @@ async def search_time(
     moment = await call.engine.recall.recall_time(
         call.actor, query, language=language, margin=timedelta(hours=margin_hours), limit=MOST_BLOCKS
     )
-    notice = LEXICAL_ONLY + moment.lexical_only if moment.lexical_only else ""
-    return Answer(_time_found(moment), notice)
+    return Answer(_time_found(moment), shortcoming(moment))
 
 
 def _time_found(moment: Moment) -> TimeFound:

@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Answer, Call, Whole
 from commonplace.dialects.greeum._greeum import API_VERSION, greeum
-from commonplace.dialects.greeum.memory import LEXICAL_ONLY, extracted_keywords, extracted_tags
+from commonplace.dialects.greeum.memory import extracted_keywords, extracted_tags, shortcoming
 from commonplace.dialects.greeum.prompt import MOST_CHARS, enriched
 from commonplace.domain import limits
 from commonplace.domain.access import Permission
@@ -95,8 +95,7 @@ async def generate_prompt(
         call.settings.prompt_tokens,
         call.actor.zone,
     )
-    failed = next((found.lexical_only for found in (short, long) if found and found.lexical_only), "")
-    return Answer(prompt, LEXICAL_ONLY + failed if failed else "")
+    return Answer(prompt, shortcoming(short, long))
 
 
 @greeum.reads

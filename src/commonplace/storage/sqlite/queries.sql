@@ -344,6 +344,9 @@ ON CONFLICT (memory) DO UPDATE SET reason = excluded.reason
 -- name: clear_unembedded
 DELETE FROM unembedded WHERE memory = :memory
 
+-- name: embedded
+SELECT (SELECT value FROM meta WHERE key = 'embedder'), NOT EXISTS (SELECT 1 FROM unembedded)
+
 -- name: unembedded
 SELECT * FROM records WHERE number IN (SELECT memory FROM unembedded ORDER BY memory LIMIT :limit) ORDER BY number
 

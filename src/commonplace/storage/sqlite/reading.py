@@ -21,6 +21,7 @@ from commonplace.domain.identifiers import CredentialId, MemoryId, UserId
 from commonplace.domain.memory import Memory, Version
 from commonplace.language.terms import Term
 from commonplace.ports import (
+    Embedded,
     Facts,
     LexicalHits,
     NothingScanned,
@@ -258,6 +259,10 @@ class SqliteReading(ReadingParts):
 
         found = self._all("whole_vectors", numbers=rows.numbers_json(numbers), fingerprint=fingerprint)
         return {row[0]: unpacked(row[1], len(row[1]) // 2)[0] for row in found}
+
+    def embedded(self) -> Embedded:
+        by, whole = self._one("embedded") or (None, True)
+        return Embedded(by, bool(whole))
 
     def unembedded(self, limit: int) -> Sequence[Memory]:
         return [rows.memory(row) for row in self._all("unembedded", limit=limit)]

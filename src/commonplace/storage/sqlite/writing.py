@@ -183,9 +183,11 @@ class SqliteTransaction(WritingParts, SqliteReading):
         """Without those that do not fit the others, and saying why: a text is kept whatever the embedder does."""
         from commonplace.storage.sqlite.following import packed
 
-        missing = prints.unembedded
+        missing, chosen = prints.unembedded, self.embedded().by
         try:
-            if prints.vectors is not None:
+            if chosen not in (None, prints.fingerprint):
+                missing = f"the embedder is now {chosen}"
+            elif prints.vectors is not None:
                 embedder = self._embedder(prints.fingerprint, prints.vectors.shape[1])
                 for part, vector in enumerate(prints.vectors):
                     self._do("add_vector", memory=number, embedder=embedder, part=part, vector=packed(vector))
@@ -202,8 +204,10 @@ class SqliteTransaction(WritingParts, SqliteReading):
             raise EmbeddingFailed(fingerprint, f"its vectors have {dimensions} numbers now; they had {row[1]} before")
         return int(row[0])
 
-    def mark_unseen(self, fingerprint: str, reason: str, at: datetime) -> None:
-        self._do("mark_unseen", fingerprint=fingerprint, since=rows.micros(at), reason=reason)
+    def choose_embedder(self, fingerprint: str, reason: str, at: datetime) -> None:
+        if self.embedded().by is not None:
+            self._do("mark_unseen", fingerprint=fingerprint, since=rows.micros(at), reason=reason)
+        self.set_meta("embedder", fingerprint)
 
     # The chain, links, what happened
 
