@@ -110,6 +110,18 @@ def test_a_slow_endpoint_is_given_up(endpoint: Endpoint) -> None:
         embedder(endpoint, timeout=0.05).embed(["a"])
 
 
+def test_all_tries_together_take_no_longer_than_the_limit(endpoint: Endpoint) -> None:
+    endpoint.hang = True
+    with pytest.raises(EmbeddingFailed, match="Timeout"):
+        embedder(endpoint, timeout=0.6).embed(["a"])
+    assert len(endpoint.requests) == 1  # a second try would have begun half a second after the limit
+    endpoint.hang = False
+    endpoint.statuses = [503] * 3
+    with pytest.raises(EmbeddingFailed, match="503"):
+        embedder(endpoint, timeout=1.0).embed(["a"])
+    assert len(endpoint.requests) == 3  # there was time for one more, and not for its successor
+
+
 def test_an_absent_endpoint_is_told() -> None:
     nowhere = EndpointEmbedder(label="ollama", url="http://127.0.0.1:9/v1", model="m", timeout=1)
     with pytest.raises(EmbeddingFailed, match=r"127\.0\.0\.1:9"):
@@ -123,6 +135,13 @@ def test_an_absent_endpoint_is_told() -> None:
 def test_an_answer_that_is_no_list_of_embeddings_is_a_failure(endpoint: Endpoint, answer: Any) -> None:
     endpoint.answer = answer
     with pytest.raises(EmbeddingFailed):
+        embedder(endpoint).embed(["a"])
+
+
+@pytest.mark.parametrize(("vector", "reason"), [([float("nan"), 1.0], "NaN"), ([1.0] * 2049, "at most 2048")])
+def test_vectors_that_cannot_be_used_are_told_as_such(endpoint: Endpoint, vector: list[float], reason: str) -> None:
+    endpoint.answer = {"data": [{"index": 0, "embedding": vector}]}
+    with pytest.raises(EmbeddingFailed, match=reason):
         embedder(endpoint).embed(["a"])
 
 

@@ -14,6 +14,7 @@ from commonplace.domain.ranking import Scale
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
 
+MOST_DIMENSIONS = 2048
 _TRIES = 3
 _PATIENCE = 0.5
 """Seconds before the second try; doubled before each further one."""
@@ -22,7 +23,7 @@ _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointEmbedder:
-    """Asks `POST {url}/embeddings` in batches, within a time limit, more than once if need be."""
+    """Asks `POST {url}/embeddings` in batches, more than once if need be, each within a time limit for all tries."""
 
     label: str
     url: str
@@ -47,8 +48,12 @@ class EndpointEmbedder:
         clean = [text.encode("utf-8", "ignore").decode() or " " for text in texts]
         found = [row for at in range(0, len(clean), self.batch) for row in self._asked(clean[at : at + self.batch])]
         vectors = np.asarray(found, np.float32)
-        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+        if vectors.ndim != 2 or len(vectors) != len(texts):
             raise EmbeddingFailed(self.name, "the endpoint's answer does not hold one vector for each text")
+        if not np.isfinite(vectors).all():
+            raise EmbeddingFailed(self.name, "the endpoint's vectors hold numbers that are none (NaN or infinite)")
+        if vectors.shape[1] > MOST_DIMENSIONS:
+            raise EmbeddingFailed(self.name, f"its vectors have {vectors.shape[1]} numbers; at most {MOST_DIMENSIONS}")
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit: Vectors = (vectors / np.maximum(norms, 1e-12)).astype(np.float32)
         return unit
@@ -58,7 +63,7 @@ class EndpointEmbedder:
         import httpx2
 
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
-        return httpx2.Client(headers=headers, timeout=self.timeout)
+        return httpx2.Client(headers=headers)
 
     def _asked(self, texts: Sequence[str]) -> list[list[float]]:
         import httpx2
@@ -66,12 +71,15 @@ class EndpointEmbedder:
         body: dict[str, Any] = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         if self.dimensions:
             body["dimensions"] = self.dimensions
-        reason = ""
+        reason, deadline = "", time.monotonic() + self.timeout
         for attempt in range(_TRIES):
-            if attempt:
-                time.sleep(_PATIENCE * 2 ** (attempt - 1))
+            rest = _PATIENCE * 2 ** (attempt - 1) if attempt else 0.0
+            left = deadline - time.monotonic() - rest
+            if attempt and left <= 0:  # somebody waits, who was told how long it takes at most
+                break
+            time.sleep(rest)
             try:
-                answer = self._client.post(f"{self.url.rstrip('/')}/embeddings", json=body)
+                answer = self._client.post(f"{self.url.rstrip('/')}/embeddings", json=body, timeout=left)
             except httpx2.HTTPError as error:
                 reason = f"{type(error).__name__} at {self.url}"
                 continue
