@@ -195,3 +195,14 @@ def test_the_time_grows_with_the_length_only(unit: str) -> None:
     terms(large)
     # Sixteen times the length: a quadratic step would take 256 times as long.
     assert process_time() - between < 64 * (between - started) + 0.3
+
+
+@pytest.mark.parametrize("asking", ["언제야", "언제예요", "어디인가요", "뭐야", "며칠이야", "누구죠", "언제까지야"])
+def test_what_korean_asks_with_tells_nothing_beside_other_words(asking: str) -> None:
+    assert query_terms(f"데드라인 {asking}") == query_terms("데드라인")
+    assert query_terms(asking)
+
+
+@pytest.mark.parametrize("word", ["어디서든", "왜곡", "누구나", "뭐랄까", "얼마간"])
+def test_words_that_only_begin_like_a_question_are_asked_for(word: str) -> None:
+    assert len(query_terms(f"데드라인 {word}")) > len(query_terms("데드라인"))

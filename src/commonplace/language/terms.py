@@ -39,6 +39,13 @@ _SIGNS_OF_FRENCH = _FRENCH - _ENGLISH - _AMBIGUOUS
 _JOINT = "\u2219"
 _SHARP = "\u266f"
 
+# What Korean asks with, in the forms it takes at the end of a question: 언제야, 어디인가요, 뭐예요.
+_ASKS = re.compile(
+    "(?:언제|어디|누구|무엇|무얼|뭐|뭘|며칠|얼마|어때|왜)"
+    "(?:까지|부터|에서|에|이|가|를|로)?"
+    "(?:야|여|예요|이에요|에요|인가요|인가|인지|인데|이지|지요|지|죠|니|냐|나요|입니까|일까요|일까|였지|였어|였더라|더라)?"
+)
+
 _HUMPS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^A-Z]+|[A-Z]+")
 _COMPOUND = re.compile(r"(?<![a-z0-9])(?:[a-z]++-?+)?[0-9]++(?:[-.,:/]?[0-9]++|[a-z]++)*+")
 _SIGNED = re.compile(r"(?<![a-z0-9])[a-z]++(?:\+\+|#)(?![a-z0-9])")
@@ -99,7 +106,7 @@ def _tells_nothing(script: Script, run: str, stops: frozenset[str]) -> bool:
     if script is Script.LATIN:
         return _folded(run) in stops
     if script is Script.HANGUL:
-        return run in STOPWORDS["ko"]
+        return run in STOPWORDS["ko"] or _ASKS.fullmatch(run) is not None
     return len(run) == 1 and "\u3041" <= run <= "\u309f"
 
 

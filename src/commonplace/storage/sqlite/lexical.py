@@ -32,6 +32,8 @@ _MOST_PLACES = 4 * BUDGET
 _MOST_PAIRED = 8
 _MOST_LEARNT = 10_000
 _LEAST_IDF = 1e-6
+_FEWEST = 100
+"""A smaller store does not show how rare a word is: there, one that no memory has would outweigh all others."""
 # The constants of BM25 as everyone uses them, and FTS5 too.
 _SATURATION, _LENGTH = 1.2, 0.75
 # Times the usual text. Beyond it BM25 would count a word in a long text for nothing, be it the only one that has it.
@@ -214,7 +216,7 @@ class Lexical:
         return together[_firsts(together)]
 
     def _idf(self, one: Counted) -> float:
-        return idf(one.documents, self._total)
+        return idf(one.documents, max(self._total, _FEWEST))
 
     # What the file is asked
 
