@@ -230,3 +230,27 @@ async def test_what_is_of_the_time_itself_comes_before_what_is_only_within_the_m
     )
     assert (len(moment.memories), moment.total) == (50, 63)
     assert {memory.content for memory in moment.memories[:3]} == {f"of that day {number}" for number in range(3)}
+
+
+@pytest.mark.parametrize(
+    "query", ["데드라인이 언제야?", "데드라인 언제까지예요?", "데드라인은", "what about the deadline, zebra?"]
+)
+async def test_in_a_small_store_a_word_that_no_memory_has_does_not_outweigh_those_it_has(
+    engine: Engine, owner: Actor, query: str
+) -> None:
+    deadlines = "프로젝트 X의 데드라인이 2월 15일로 연기되었다", "the deadline was moved"
+    await keep(engine, owner, *deadlines, "점심으로 김치찌개를 먹었다")
+    best = (await engine.recall.recall(owner, Question(query))).hits[0]
+    assert best.memory.content in deadlines
+    assert best.similarity >= 0.3
+
+
+async def test_of_a_very_long_question_the_beginning_and_the_end_are_embedded(
+    engine: Engine, owner: Actor, embedder: Embedder
+) -> None:
+    await keep(engine, owner, "the okapi is shy")
+    for question in ("okapi " + "x" * 19_000, "x" * 19_000 + " okapi"):
+        hit = (await engine.recall.recall(owner, Question(question, words=False))).hits[0]
+        assert hit.reasons["vector"] > 0
+    between = "x" * 9000 + " okapi " + "x" * 9000
+    assert (await engine.recall.recall(owner, Question(between, words=False))).hits[0].similarity < 0.2

@@ -33,6 +33,7 @@ from commonplace.engine.access import narrowed, own_labels, readable
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.passages import passage
 from commonplace.language import samples
+from commonplace.language.parts import gist
 from commonplace.language.terms import query_terms
 from commonplace.ports import Clock, LexicalHits, NothingScanned, Prints, Reading, Scan, Store, Transaction
 
@@ -245,7 +246,8 @@ class Recall:
         if used and self._store.writable:
             await self._store.write(work)
 
-    async def _vector(self, text: str) -> tuple[Vectors | None, str]:
+    async def _vector(self, question: str) -> tuple[Vectors | None, str]:
+        text = gist(question)
         vector = self._lately.pop(text, None)
         if vector is None:
             try:

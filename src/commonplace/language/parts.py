@@ -24,6 +24,15 @@ def parts(text: str) -> list[str]:
     return [text[:HEAD], *pieces] if len(pieces) > 1 else [text]
 
 
+def gist(question: str) -> str:
+    """What of a question is embedded: of a long one, such as a pasted page, its beginning and its end.
+
+    What is asked stands at one of them. To embed all of it would keep everyone else waiting for seconds.
+    """
+    text = question.strip()
+    return text if len(text) <= HEAD else f"{text[: HEAD // 2]} {text[-HEAD // 2 :]}"
+
+
 def _cut(text: str) -> list[str]:
     pieces, start = [], 0
     while start < len(text):
