@@ -118,6 +118,8 @@ class Answer(Generic[T]):
     notice: str = ""
     text: str = ""
     """The value in the dialect's own words; where empty, the text beside the object is the object as JSON."""
+    reasons: Sequence[Mapping[str, Any]] = ()
+    """Why each of the value's entries stands where it stands; for those who look for it, not for the model."""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,8 @@ Context = ServerRequestContext[Any, Any]
 ToolAnswer = types.CallToolResult | types.InputRequiredResult
 ACTOR = "commonplace.actor"
 """Under this key an HTTP request carries who sent it."""
+REASONS = "commonplace/reasons"
+"""Under this name the `_meta` of an answer tells why its entries stand where they stand."""
 _LIST_TTL_MS = 60_000
 _READING = (Act.READS, Act.OVERSEES, Act.TELLS)
 _PROCESS_SESSION = secrets.token_hex(8)
@@ -306,6 +308,7 @@ def _answered(answer: Answer[Any]) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text) for text in texts],
         structured_content=structured,
+        _meta={REASONS: list(answer.reasons)} if answer.reasons else None,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import NotRequired
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -114,6 +114,12 @@ def added(memory: Memory) -> Added:
         "tags": list(memory.tags),
         "importance": memory.importance,
     }
+
+
+def explained(hit: Hit) -> dict[str, Any]:
+    """What each kind of evidence adds to the score by which a memory has its place."""
+    parts = {name: round(part, 4) for name, part in hit.reasons.items()}
+    return {"id": block_id(hit.memory), "score": round(hit.score, 4), **parts}
 
 
 def found(hit: Hit) -> Found:
