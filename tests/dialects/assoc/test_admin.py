@@ -215,6 +215,23 @@ async def test_a_domain_is_moved_only_by_force(talk: AssocConversation) -> None:
     assert ((await talk.get(moved))["project_id"], (await talk.get(stays))["project_id"]) == (target, source)
 
 
+@behaviour("assoc.admin.migrate_days")
+async def test_after_a_day_is_from_its_beginning_on_and_before_a_day_until_then(
+    local: AssocConversation, clock: Clock
+) -> None:
+    clock.advance(timedelta(hours=13))  # in Seoul it is one in the morning of the 16th
+    await local.store()
+    for criteria, count in (
+        ({"created_after": "2026-01-16"}, 1),
+        ({"created_after": "2026-01-17"}, 0),
+        ({"created_before": "2026-01-16"}, 0),
+        ({"created_before": "2026-01-17"}, 1),
+    ):
+        config = {"source_domain": "user", "target_domain": "global", "filter_criteria": criteria}
+        data = await local.call("admin", action="migrate_domain", migration_config=config)
+        assert data["matched_count"] == count, criteria
+
+
 @behaviour("assoc.admin.migrate_invalid")
 async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation) -> None:
     for config, said in (

@@ -161,6 +161,17 @@ async def test_old_session_memories_are_cleaned_up(local: AssocConversation, clo
     assert (await local.get(mine))["content"] == "mine"
 
 
+@behaviour("assoc.cleanup.sessions")
+async def test_older_than_a_day_is_what_was_before_it_began(local: AssocConversation, clock: Clock) -> None:
+    await local.call("user", action="create_session")
+    await local.store("the evening before", domain="session")
+    clock.advance(timedelta(hours=13))  # in Seoul it is one in the morning of the 16th
+    new = await local.store("new", domain="session")
+    data = await local.call("memory_manage", action="cleanup", cleanup_before="2026-01-16")
+    assert data == {"deleted_count": 1, "cleanup_before": "2026-01-15T15:00:00Z"}
+    assert (await local.get(new))["content"] == "new"
+
+
 @behaviour("assoc.cleanup.limits")
 async def test_cleaning_up_is_for_sessions_and_needs_to_know_how_far(talk: AssocConversation) -> None:
     for domain in ("global", "user", "project"):

@@ -1,9 +1,12 @@
 """高度な検索: by meaning, tags, time, several conditions, likeness."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from commonplace.dialects.assoc.parameters import beginning, ending
 from tests.dialects.assoc.speech import AssocConversation
 from tests.dialects.conversation import unique
 from tests.fakes import Clock
@@ -70,12 +73,55 @@ async def test_a_time_range_is_bounded_on_either_side(local: AssocConversation, 
         ({"start_time": "2026-01-16T00:00:00Z"}, [2, 1]),
         ({"end_time": "2026-01-16T03:00:00Z"}, [1, 0]),
         ({"start_time": "2026-01-15T12:00:00+09:00", "end_time": "2026-01-15T03:00:00"}, [0]),
-        ({"start_time": "2026-01-16", "end_time": "2026-01-17"}, [1]),
+        ({"start_time": "2026-01-16T00:00:00Z", "end_time": "2026-01-17T00:00:00Z"}, [1]),
         ({"start_time": "2030-01-01T00:00:00Z"}, []),
     ):
         data = await local.call("search", type="timerange", **times)
         assert _ids(data) == [ids[number] for number in expected], times
         assert (data["start_time"], data["end_time"]) == (times.get("start_time"), times.get("end_time"))
+
+
+@behaviour("assoc.timerange.days")
+async def test_a_day_alone_is_the_callers_day_from_its_first_instant_to_its_last(
+    local: AssocConversation, clock: Clock
+) -> None:
+    hours = (0, 20 * 3600, 24 * 3600 - 1, 24 * 3600)  # from midnight in Seoul, which is 15:00 of the day before in UTC
+    clock.advance(timedelta(hours=12))
+    ids = []
+    for before, after in pairwise((0, *hours)):
+        clock.advance(timedelta(seconds=after - before))
+        ids.append(await local.store(f"{after} seconds into the 16th"))
+    for times, expected in (
+        ({"start_time": "2026-01-16", "end_time": "2026-01-16"}, [2, 1, 0]),
+        ({"end_time": " 2026-01-16 "}, [2, 1, 0]),
+        ({"end_time": "2026-01-15"}, []),
+        ({"start_time": "2026-01-17"}, [3]),
+        ({"start_time": "20260116", "end_time": "2026-01-17"}, [3, 2, 1, 0]),
+        ({"start_time": "2026-01-16", "end_time": "2026-01-16T00:00:00"}, [0]),
+        ({"start_time": "0001-01-01", "end_time": "9999-12-31"}, [3, 2, 1, 0]),
+    ):
+        for more in ({"type": "timerange"}, {"type": "advanced"}):
+            assert _ids(await local.call("search", **more, **times)) == [ids[n] for n in expected], times
+        asked = {"type": "advanced", "query": "seconds into the 16th", "threshold": 0.0}
+        assert set(_ids(await local.call("search", **asked, **times))) == {ids[n] for n in expected}, times
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "first", "last"),
+    [
+        ("America/Sao_Paulo", "2018-02-17", "2018-02-17T02:00:00", "2018-02-18T02:59:59.999999"),  # 25 hours
+        ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00", "2018-11-05T01:59:59.999999"),  # from 01:00 on
+        ("Asia/Seoul", "0001-01-01", "0001-01-01T00:00:00", None),
+        ("America/Los_Angeles", "9999-12-31", None, "9999-12-31T23:59:59.999999"),
+    ],
+)
+@behaviour("assoc.timerange.days")
+def test_a_day_is_as_long_as_the_clocks_of_its_place_make_it(
+    zone: str, day: str, first: str | None, last: str | None
+) -> None:
+    for edge, expected in ((beginning, first), (ending, last)):
+        if expected:
+            assert edge("field", day, ZoneInfo(zone)) == datetime.fromisoformat(expected).replace(tzinfo=UTC)
 
 
 @behaviour("assoc.timerange.invalid")

@@ -113,6 +113,8 @@ async def test_a_time_range_bounds_a_picture(local: AssocConversation, clock: Cl
         ({"start": "2026-01-16T00:00:00Z"}, 2),
         ({"end": "2026-01-16T00:00:00Z"}, 1),
         ({"start": "2026-01-16T00:00:00Z", "end": "2026-01-17T00:00:00Z"}, 1),
+        ({"start": "2026-01-16", "end": "2026-01-16"}, 1),
+        ({"end": "2026-01-16"}, 2),
         ({}, 3),
     ):
         data = await local.call("visualize", type="timeline", time_range=times, format="json")

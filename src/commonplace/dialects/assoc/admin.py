@@ -16,7 +16,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
 from commonplace.dialects.assoc.figures import figures
-from commonplace.dialects.assoc.parameters import Domain, described, moment
+from commonplace.dialects.assoc.parameters import Domain, beginning, described
 from commonplace.domain import limits
 from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup, backup_name
@@ -189,7 +189,7 @@ async def _chosen(call: Call, source: str, criteria: Any) -> Page:
     looking = await scope.looking(
         call, [source], [criteria["project_id"]] if criteria.get("project_id") else [], criteria.get("session_id")
     )
-    since, until = (_time(criteria, name) for name in ("created_after", "created_before"))
+    since, until = (_time(call, criteria, name) for name in ("created_after", "created_before"))
     least, most = criteria.get("importance_min"), criteria.get("importance_max")
     limits.in_order(f"{_CRITERIA}.created_after", since, f"{_CRITERIA}.created_before", until)
     limits.in_order(f"{_CRITERIA}.importance_min", least, f"{_CRITERIA}.importance_max", most)
@@ -205,8 +205,9 @@ async def _chosen(call: Call, source: str, criteria: Any) -> Page:
     )
 
 
-def _time(criteria: Any, name: str) -> datetime | None:
-    return moment(f"{_CRITERIA}.{name}", criteria[name]) if criteria.get(name) else None
+def _time(call: Call, criteria: Any, name: str) -> datetime | None:
+    """After a day is from its beginning on, before a day is until its beginning."""
+    return beginning(f"{_CRITERIA}.{name}", criteria[name], call.actor.zone) if criteria.get(name) else None
 
 
 def _name(call: Call, path: str) -> str:

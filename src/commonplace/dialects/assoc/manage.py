@@ -12,7 +12,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
-from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, described, moment, reference
+from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, beginning, described, reference
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.memory import Memory
 from commonplace.domain.record import BundleReport
@@ -168,7 +168,11 @@ async def cleanup(
 ) -> Done:
     if target_domain != "session":
         raise Invalid("target_domain", "cleanup removes session memories only; use batch_delete for others")
-    before = call.engine.clock.now() if cleanup_before is None else moment("cleanup_before", cleanup_before)
+    before = (
+        call.engine.clock.now()
+        if cleanup_before is None
+        else beginning("cleanup_before", cleanup_before, call.actor.zone)
+    )
     if cleanup_before is None and session_id is None:
         raise Invalid("cleanup_before", "is required for action 'cleanup' (or a session_id)")
     removed = await call.engine.collections.clear_sessions(

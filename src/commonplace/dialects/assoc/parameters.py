@@ -1,13 +1,14 @@
 """The parameters that several tools share, as the reference describes them."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, tzinfo
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from commonplace.dialects._dialect import whole
 from commonplace.dialects._schema import USUALLY
+from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import CollectionId, MemoryId, is_uuid
 from commonplace.engine.memories import Reference
@@ -63,3 +64,37 @@ def moment(field: str, written: str) -> datetime:
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
         raise Invalid(field, f"{written[:60]!r} is not a date-time; write it like 2024-01-01T00:00:00Z") from error
+
+
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+def beginning(field: str, written: str, zone: tzinfo) -> datetime:
+    """A moment; a day alone is the caller's day, from its first instant."""
+    return _edge(written, zone, time.min, _FIRST) or moment(field, written)
+
+
+def ending(field: str, written: str, zone: tzinfo) -> datetime:
+    """A moment; a day alone is the caller's day, to its last instant."""
+    # Where clocks are put back at midnight a day has two last hours; it is over with the second.
+    return _edge(written, zone, time.max.replace(fold=1), _LAST) or moment(field, written)
+
+
+def between(
+    zone: tzinfo, first: tuple[str, str | None], last: tuple[str, str | None]
+) -> tuple[datetime | None, datetime | None]:
+    """A range of time, each side with the name of its field; None where it is open."""
+    since = None if first[1] is None else beginning(first[0], first[1], zone)
+    until = None if last[1] is None else ending(last[0], last[1], zone)
+    limits.in_order(first[0], since, last[0], until)
+    return since, until
+
+
+def _edge(written: str, zone: tzinfo, at: time, utmost: datetime) -> datetime | None:
+    """Where a day begins or ends; None if it is no day. The first and the last of all reach as far as time does."""
+    try:
+        return datetime.combine(date.fromisoformat(written.strip()), at, zone).astimezone(UTC)
+    except OverflowError:
+        return utmost
+    except ValueError:
+        return None

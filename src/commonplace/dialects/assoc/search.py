@@ -12,7 +12,7 @@ from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import CLOSEST, answering, bounded, brief, nothing_found, remark
-from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share, Texts, described, moment, reference
+from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share, Texts, between, described, reference
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
 from commonplace.engine.recall import MOST_RESULTS, Question, Recalled
@@ -85,7 +85,7 @@ async def timerange(
     limit: int = LIMIT,
 ) -> Done:
     """The newest first."""
-    since, until = _times(start_time, end_time)
+    since, until = _times(call, start_time, end_time)
     if since is None and until is None:
         raise Invalid("start_time", "is required for type 'timerange', or end_time, or both")
     aim = await _looking(call, filters)
@@ -106,7 +106,7 @@ async def advanced(
     threshold: float = THRESHOLD,
 ) -> Done:
     """All conditions at once; with a query the closest first, without one the newest."""
-    since, until = _times(start_time, end_time)
+    since, until = _times(call, start_time, end_time)
     wanted = limits.tags(tags or ())
     aim = await _looking(call, filters)
     if query is None:
@@ -169,11 +169,8 @@ def _question(query: str, filters: Filters, limit: int, threshold: float, **more
     return Question(query, limit, least, closest=CLOSEST, **_conditions(filters), **more)
 
 
-def _times(start: str | None, end: str | None) -> tuple[Any, Any]:
-    since = None if start is None else moment("start_time", start)
-    until = None if end is None else moment("end_time", end)
-    limits.in_order("start_time", since, "end_time", until)
-    return since, until
+def _times(call: Call, start: str | None, end: str | None) -> tuple[Any, Any]:
+    return between(call.actor.zone, ("start_time", start), ("end_time", end))
 
 
 def _within(limit: int) -> int:

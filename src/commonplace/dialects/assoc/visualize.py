@@ -14,7 +14,7 @@ from commonplace.dialects._dialect import AppPage, Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Reply, unused_note
-from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, described, moment, reference
+from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, between, described, reference
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
 from commonplace.domain.memory import Memory
@@ -66,7 +66,7 @@ async def visualize(
     used = ("center_memory_id", "depth") if middle else ("time_range",)
     unused = [*aim.unused, *(name for name, value in given.items() if value is not None and name not in used)]
     steps = limits.within("depth", DEPTH if depth is None or not middle else depth, 1, DEEPEST)
-    times = _times(None if middle else time_range)
+    times = _times(call, None if middle else time_range)
     view = await _view(call, aim.actor, middle, steps, times)
     center = view.memories[0].id if middle else None
     chosen = format or "html"
@@ -77,12 +77,9 @@ async def visualize(
     return {"success": True, "data": data, "message": message, "error": None}
 
 
-def _times(time_range: TimeRange | None) -> tuple[datetime | None, datetime | None]:
+def _times(call: Call, time_range: TimeRange | None) -> tuple[datetime | None, datetime | None]:
     chosen: Any = time_range or {}
-    since = moment("time_range.start", chosen["start"]) if "start" in chosen else None
-    until = moment("time_range.end", chosen["end"]) if "end" in chosen else None
-    limits.in_order("time_range.start", since, "time_range.end", until)
-    return since, until
+    return between(call.actor.zone, ("time_range.start", chosen.get("start")), ("time_range.end", chosen.get("end")))
 
 
 async def _view(
