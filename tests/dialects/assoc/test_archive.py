@@ -290,6 +290,22 @@ async def test_a_csv_that_is_cut_off_is_refused(talk: AssocConversation) -> None
     assert await talk.finds(word) == []
 
 
+@behaviour("assoc.import.faults")
+async def test_an_answer_around_a_csv_is_none(local: AssocConversation) -> None:
+    await local.store("kept")
+    body = await local.told("memory_manage", action="export", export_format="csv")
+    for whole in (body, body["data"]):
+        for spaced in (None, 1):
+            data = json.dumps(whole, indent=spaced)
+            said = await local.invalid("memory_manage", action="import", import_data=data, export_format="csv")
+            assert "the first line" in said
+            assert "content" in said
+    header = body["data"]["exported_data"].splitlines()[0]
+    for empty in (header, "content", "content,,\r\n", "id,content,version\r\n"):
+        data = await local.call("memory_manage", action="import", import_data=empty, export_format="csv")
+        assert data["imported_count"] == 0, empty
+
+
 @behaviour("assoc.import.guessed")
 async def test_the_form_is_told_by_the_data(talk: AssocConversation) -> None:
     for number, data in enumerate(

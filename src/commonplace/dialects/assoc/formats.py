@@ -25,6 +25,7 @@ COLUMNS = (
 )  # fmt: skip
 NOT_TAKEN = ("author_id", "user_id", "embedding", "version")
 """Of the reference's record, or of what `get` shows: who brings a memory is told by his key, the rest is made anew."""
+_FIELDS = frozenset({*COLUMNS, *NOT_TAKEN, "id", "associations"})
 _LISTS = frozenset({"tags", "keywords"})
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _UNREADABLE = ""
@@ -121,7 +122,7 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
         raise Invalid("entry", "is not an object")
     if _UNREADABLE in entry:
         raise Invalid(*entry[_UNREADABLE])
-    unknown = sorted(set(map(str, entry)) - {*COLUMNS, *NOT_TAKEN, "id", "associations"})
+    unknown = sorted(set(map(str, entry)) - _FIELDS)
     if unknown:
         raise Invalid(unknown[0][:40], "is not a field of a memory")
     content = entry.get("content")
@@ -303,9 +304,14 @@ def _from_csv(data: str) -> _Read:
         if "content" not in (sheet.fieldnames or ()):
             needed = "JSON begins with { or [, and the first line of a CSV names the columns, such as content"
             raise Invalid("import_data", f"is no list of memories in a form that is known: {needed}")
-        return [_uncelled(row) for row in sheet], None, []
+        rows = [_uncelled(row) for row in sheet]
     except csv.Error as error:
         raise Invalid("import_data", f"is not valid CSV: {error!s:.{_MOST_TOLD}}") from error
+    if not rows and not _FIELDS.issuperset(filter(None, sheet.fieldnames or ())):
+        # Such as a CSV within the answer that brought it: there it is one line, in which `content` stands too.
+        needed = "the first line names fields of a memory, content among them, and each further line is a memory"
+        raise Invalid("import_data", f"is no CSV of memories: {needed}. Give `exported_data` of an export as it is")
+    return rows, None, []
 
 
 _TEXTS = 'write a list of texts as JSON does, like ["a", "b"]'
