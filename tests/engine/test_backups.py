@@ -117,6 +117,7 @@ async def test_only_administrators_touch_backups(engine: Engine, owner: Actor) -
         for attempt in (
             backups.create(one, "x"),
             backups.list(one),
+            backups.get(one, "x"),
             backups.verify(one, "x"),
             backups.restore(one, "x"),
             backups.prune(one),

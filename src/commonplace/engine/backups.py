@@ -87,6 +87,13 @@ class Backups:
         _check(actor)
         return await self._place().backups()
 
+    async def get(self, actor: Actor, name: str) -> Backup:
+        """One by its name, as it is described: nothing of it is read."""
+        for one in await self.list(actor):
+            if one.name == name:
+                return one
+        raise NotFound("backup", name)
+
     async def latest(self) -> Backup | None:
         """The newest one, for status answers."""
         found = await self._vault.backups() if self._vault else ()

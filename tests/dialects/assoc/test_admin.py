@@ -94,8 +94,15 @@ async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None
     assert (await local.refused("memory", action="get", memory_id=later))[0] == "MEMORY_NOT_FOUND"
     await local.call("admin", action="restore", backup_path=body["data"]["safety_backup"], force=True)
     assert (await local.get(later))["content"] == "after"
-    code, said = await local.refused("admin", action="restore", backup_path="absent", force=True)
-    assert (code, said) == ("VALIDATION_ERROR", "バックアップが見つかりません: no backup 'absent'")
+
+
+@behaviour("assoc.admin.restore_absent")
+async def test_a_backup_that_is_not_there_is_missed_with_force_and_without(local: AssocConversation) -> None:
+    await local.call("admin", action="backup", backup_path="good")
+    for more in ({}, {"include_data": ["memories"]}):
+        for force in (None, False, True):
+            refused = await local.refused("admin", action="restore", backup_path="absent", force=force, **more)
+            assert refused == ("VALIDATION_ERROR", "バックアップが見つかりません: no backup 'absent'")
 
 
 @behaviour("assoc.admin.restore_part")

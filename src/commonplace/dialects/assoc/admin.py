@@ -121,6 +121,7 @@ async def backup(call: Call, *, backup_path: str = "") -> Done:
 async def restore(call: Call, *, backup_path: str, include_data: list[str] | None = None, force: bool = False) -> Done:
     name = _name(call, backup_path)
     if not force:
+        await call.engine.backups.get(call.actor, name)  # what is not there is missed before anything is asked for
         what = "replaces everything in the store" if include_data is None else "gives memories back what they were"
         raise Invalid("force", f"restore {what}; repeat it with force: true")
     done = await call.engine.backups.restore(call.actor, name, include_data)
