@@ -153,6 +153,17 @@ class Recall:
         """What is like a memory, without the memory itself."""
         return await self.recall(actor, replace(question, apart=memory.number, neighbours=False))
 
+    async def possible(self, actor: Actor, question: Question) -> bool:
+        """Whether anything meets the conditions of a question, however far it is from its text."""
+        require(actor, Permission.READ)
+        now = self._clock.now()
+
+        def work(tx: Reading) -> bool:
+            among = _among(tx, actor, question, now)
+            return tx.count(among) > len(tx.memories([question.apart], among))
+
+        return await self._store.read(work)
+
     async def reminded(self, actor: Actor, prints: Prints, *, limit: int, least: float) -> tuple[Hit, ...]:
         """What a text that was just read brings to mind, by its meaning alone: nothing is embedded again."""
         if prints.vectors is None or Permission.READ not in actor.permissions:

@@ -321,6 +321,40 @@ async def test_who_finds_nothing_is_told_where_was_searched(local: AssocConversa
         assert "include_domains" not in await local.says("memory", action="search", query=asked, **narrower)
 
 
+@behaviour("assoc.search.barred")
+async def test_where_no_memory_meets_the_conditions_they_are_named_and_not_the_threshold(
+    local: AssocConversation,
+) -> None:
+    kept = await local.store("Apollo uses the Kestrel engine", tags=["engine"], category="design", importance=0.5)
+    await local.store("Lunch is at noon", tags=["lunch"])
+    memory = {"action": "search", "query": "Apollo engine"}
+    semantic = {"type": "semantic", "query": "Apollo engine"}
+    advanced = {**semantic, "type": "advanced"}
+    for tool, asked, named in (
+        ("memory", {**memory, "tags": ["boats"]}, "tags"),
+        ("memory", {**memory, "tags": ["boats"], "threshold": 0.0}, "tags"),
+        ("memory", {**memory, "tags": ["engine"], "category": "food"}, "tagsとcategory"),
+        ("search", {**semantic, "filters": {"categories": ["food"], "domains": []}}, "filters.categories"),
+        ("search", {**semantic, "filters": {"importance_max": 0.0}}, "filters.importance_max"),
+        ("search", {**advanced, "tags": ["boats"], "end_time": "2020-01-01"}, "tagsとend_time"),
+        ("search", {"type": "similar", "memory_id": kept, "filters": {"categories": ["design"]}}, "filters.categories"),
+    ):
+        body = await local.told(tool, **asked)
+        assert body["data"]["count"] == 0
+        assert body["message"].startswith(f"0件の記憶が見つかりました ({named}の条件に合う記憶はありません"), asked
+        assert "threshold" not in body["message"]
+        assert ("global" in body["message"]) == (asked.get("type") != "similar")
+
+
+@behaviour("assoc.search.barred")
+async def test_where_a_memory_meets_the_conditions_it_was_not_close_enough(local: AssocConversation) -> None:
+    await local.store("Apollo uses the Kestrel engine", tags=["engine"])
+    for query, reason in (("zzyzx qwrtp", "thresholdを下げると"), ("Apollo Kestrel hangar gate door", "closest")):
+        said = await local.says("memory", action="search", query=query, tags=["engine"], threshold=0.9)
+        assert said.startswith("0件の記憶が見つかりました (類似度0.9以上の記憶はありません"), said
+        assert reason in said
+
+
 @behaviour("assoc.search.long_texts")
 async def test_long_texts_in_a_list_are_cut_and_get_has_them_whole(local: AssocConversation) -> None:
     text = "漢字" * 100_000

@@ -130,7 +130,9 @@ async def search(
     alone = await scope.sessionless(call, include_domains, session_id, scope.NAME_SESSION)
     unused = scope.idle(include_domains, project_id, session_id)
     elsewhere = "" if project_id or session_id else scope.elsewhere(include_domains)
-    words = remark(recalled, threshold, alone, elsewhere)
+    conditions = [name for name, value in (("tags", tags), ("category", category)) if value]
+    barring = await scope.barring(call, call.actor, question, recalled, conditions)
+    words = remark(recalled, threshold, alone, elsewhere, barring)
     return Done(data, f"{data['count']}件の記憶が見つかりました{words}", unused)
 
 

@@ -14,6 +14,7 @@ from commonplace.domain.collection import Collection, Kind, Scope
 from commonplace.domain.errors import Invalid, NotFound, SessionRequired
 from commonplace.domain.identifiers import CollectionId
 from commonplace.engine.collections import session_ttl
+from commonplace.engine.recall import Question, Recalled
 
 USUAL_DOMAINS = ("global", "user")
 
@@ -71,6 +72,15 @@ def elsewhere(domains: Sequence[str] | None, named: str = "include_domains") -> 
     return "" if domains else f"検索したのは{'と'.join(USUAL_DOMAINS)}だけです。他は{named}で指定できます"
 
 
+async def barring(
+    call: Call, actor: Actor, question: Question, recalled: Recalled, conditions: Sequence[str]
+) -> Sequence[str]:
+    """The conditions, where nothing in sight meets them: then no threshold is why nothing was found."""
+    if recalled.hits or recalled.closest or not conditions:
+        return ()
+    return () if await call.engine.recall.possible(actor, question) else conditions
+
+
 NAME_SESSION = "session_id を指定するか、user の create_session でセッションを作成してください"
 CHOOSE_SESSION = "user の create_session か switch_session でセッションを選んでください"
 
@@ -84,6 +94,8 @@ class Aim:
     remark: str = ""
     elsewhere: str = ""
     """Where else he could look."""
+    conditions: Sequence[str] = ()
+    """The names of what narrows the search."""
 
 
 async def aimed(call: Call, domain: str | None, project_id: str | None, session_id: str | None) -> Aim:

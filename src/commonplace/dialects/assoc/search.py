@@ -61,7 +61,7 @@ async def semantic(
 ) -> Done:
     question = _question(query, filters or {}, limit, threshold)
     aim = await _looking(call, filters)
-    return _told(await call.engine.recall.recall(aim.actor, question), threshold, {"query": query}, aim)
+    return await _told(call, await call.engine.recall.recall(aim.actor, question), question, {"query": query}, aim)
 
 
 @actions.reads
@@ -108,14 +108,14 @@ async def advanced(
     """All conditions at once; with a query the closest first, without one the newest."""
     since, until = _times(call, start_time, end_time)
     wanted = limits.tags(tags or ())
-    aim = await _looking(call, filters)
+    aim = await _looking(call, filters, tags=tags, start_time=start_time, end_time=end_time)
     if query is None:
         page = await call.engine.memories.page(
             aim.actor, _within(limit), since=since, until=until, tags=wanted, **_conditions(filters)
         )
         return _listed(page.memories, page.total, {}, aim)
     question = _question(query, filters or {}, limit, threshold, tags=wanted, since=since, until=until)
-    return _told(await call.engine.recall.recall(aim.actor, question), threshold, {"query": query}, aim)
+    return await _told(call, await call.engine.recall.recall(aim.actor, question), question, {"query": query}, aim)
 
 
 @actions.reads
@@ -129,13 +129,15 @@ async def similar(
 ) -> Done:
     base = await call.engine.memories.get(call.actor, reference(memory_id))
     aim = await _looking(call, filters, usual=("global", "user", "project", "session"))
-    recalled = await call.engine.recall.like(
-        aim.actor, base, _question(base.content[:2000], filters or {}, limit, threshold)
-    )
-    return _told(recalled, threshold, {"memory_id": base.id}, aim)
+    question = _question(base.content[:2000], filters or {}, limit, threshold, apart=base.number)
+    recalled = await call.engine.recall.like(aim.actor, base, question)
+    return await _told(call, recalled, question, {"memory_id": base.id}, aim)
 
 
-async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] = scope.USUAL_DOMAINS) -> scope.Aim:
+async def _looking(
+    call: Call, filters: Filters | None, usual: tuple[str, ...] = scope.USUAL_DOMAINS, **beside: Any
+) -> scope.Aim:
+    """`beside` is what narrows the search beside the filters."""
     chosen: Any = filters or {}
     projects = list(dict.fromkeys(chosen.get("project_ids") or ()))
     if len(projects) > MOST_PROJECTS:
@@ -150,7 +152,9 @@ async def _looking(call: Call, filters: Filters | None, usual: tuple[str, ...] =
     looking = await scope.looking(call, domains, projects, usual=usual)
     alone = await scope.sessionless(call, domains, None, scope.CHOOSE_SESSION)
     elsewhere = scope.elsewhere(domains, "filters.domains") if usual is scope.USUAL_DOMAINS else ""
-    return scope.Aim(looking, remark=alone, elsewhere=elsewhere)
+    given = beside | {f"filters.{name}": value for name, value in chosen.items()}
+    conditions = [name for name, value in given.items() if value not in (None, [])]
+    return scope.Aim(looking, remark=alone, elsewhere=elsewhere, conditions=conditions)
 
 
 def _conditions(filters: Filters | None) -> dict[str, Any]:
@@ -177,9 +181,10 @@ def _within(limit: int) -> int:
     return limits.within("limit", limit, 1, MOST_RESULTS)
 
 
-def _told(recalled: Recalled, threshold: float, about: dict[str, Any], aim: scope.Aim) -> Done:
+async def _told(call: Call, recalled: Recalled, question: Question, about: dict[str, Any], aim: scope.Aim) -> Done:
     data = {**answering(recalled), **about}
-    words = remark(recalled, threshold, aim.remark, aim.elsewhere)
+    barring = await scope.barring(call, aim.actor, question, recalled, aim.conditions)
+    words = remark(recalled, question.threshold, aim.remark, aim.elsewhere, barring)
     return Done(data, f"{data['count']}件の記憶が見つかりました{words}")
 
 
