@@ -172,6 +172,15 @@ async def test_tools_and_their_parameters_are_described(talk: AssocConversation)
         assert all(one["description"] for one in tool.input_schema["properties"].values())
 
 
+@behaviour("assoc.search.closest")
+async def test_a_threshold_says_that_the_closest_are_named_below_it(talk: AssocConversation) -> None:
+    tools = await _tools(talk)
+    for name in ("memory", "search"):
+        described = tools[name].input_schema["properties"]["threshold"]["description"]
+        assert "closest" in described
+        assert len(described) < 90
+
+
 @behaviour("assoc.surface.annotations")
 async def test_annotations_say_which_tools_only_read(talk: AssocConversation) -> None:
     hints = {name: tool.annotations for name, tool in (await _tools(talk)).items()}

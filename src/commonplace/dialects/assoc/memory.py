@@ -50,7 +50,9 @@ async def memory(
     category: Annotated[str | None, described("Category of the memory; a filter when searching")] = None,
     importance: Annotated[Share, described("0 to 1; judged by the text when left out"), Field(ge=0, le=1)] = None,
     limit: Annotated[Count, described("How many at most", LIMIT)] = None,
-    threshold: Annotated[Share, described("Least similarity", THRESHOLD)] = None,
+    threshold: Annotated[
+        Share, described("Least similarity; where nothing reaches it, a search names the nearest in closest", THRESHOLD)
+    ] = None,
     depth: Annotated[Count, described("How many steps of association (get_related)", DEPTH)] = None,
     associate_with: Annotated[Texts, described("Ids of memories to tie it to by hand (store, update)")] = None,
     summarize: Annotated[bool | None, described("Add a short summary (search, get, get_related)")] = None,

@@ -49,7 +49,10 @@ async def search(
         Filters | None, described("Conditions: domains, project_ids, categories, importance_min, importance_max")
     ] = None,
     limit: Annotated[Count, described("How many at most", LIMIT)] = None,
-    threshold: Annotated[Share, described("Least similarity (semantic, advanced, similar)", THRESHOLD)] = None,
+    threshold: Annotated[
+        Share,
+        described("Least similarity (semantic, advanced, similar); if none, closest names the nearest", THRESHOLD),
+    ] = None,
 ) -> Reply:
     """Search by meaning, tags, time range, several conditions at once, or likeness to a memory."""
     return await actions.run(call, type, locals())
