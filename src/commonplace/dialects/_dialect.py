@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain, islice
@@ -13,7 +12,7 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_ori
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from commonplace.dialects._schema import as_object, beyond, fields_at, plain, spelled, usual
+from commonplace.dialects._schema import as_object, beyond, fields_at, hint, plain, spelled, usual
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import CommonplaceError, Invalid
 from commonplace.domain.event import Event
@@ -25,6 +24,7 @@ from commonplace.settings import Settings
 T = TypeVar("T")
 Body = Mapping[str, Any]
 Function = Callable[..., Awaitable[Any]]
+Unused = Callable[[Body], Collection[str]]
 MOST_VALUES = 100_000
 """In the arguments of one call: all are looked at, and a call must not hold up the others for long."""
 MOST_NAMED = 4
@@ -94,6 +94,8 @@ class Call:
     """What the caller's program calls itself."""
     model: Completer | None = None
     """The caller's own model, where it lends it."""
+    unused: Sequence[str] = ()
+    """The arguments that were given and left aside: what was asked for has no use for them."""
 
 
 class Prose(str):
@@ -122,6 +124,10 @@ class Answer(Generic[T]):
     """Why each of the value's entries stands where it stands; for those who look for it, not for the model."""
 
 
+def _uses_all(arguments: Body) -> Collection[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Tool:
     """A function made callable from outside."""
@@ -130,6 +136,8 @@ class Tool:
     act: Act
     function: Callable[..., Awaitable[Any]]
     answers: Any
+    unused: Unused = _uses_all
+    """Which of these arguments a call has no use for; they are not looked at."""
 
     @property
     def description(self) -> str:
@@ -166,11 +174,13 @@ class Tool:
         """Validate once, then do it."""
         if beyond(MOST_VALUES, arguments):
             raise Invalid("arguments", f"hold more than {MOST_VALUES} values; send less at once")
+        given = self._given(arguments)
+        unused = [name for name in self._left_aside(given) if given.pop(name) is not None]
         try:
-            valid = self._arguments.model_validate(self._given(arguments))
+            valid = self._arguments.model_validate(given)
         except ValidationError as error:
             raise self._invalid(error) from error
-        result = await self.function(call, **vars(valid))
+        result = await self.function(replace(call, unused=unused), **vars(valid))
         return result if isinstance(result, Answer) else Answer(result)
 
     def _given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,6 +192,11 @@ class Tool:
         strange = islice((name for name in arguments if name not in known), MOST_NAMED)
         named = chain((name for name in known if name in arguments), strange)
         return {name: arguments[name] for name in named if arguments[name] is not None or name not in self._never_null}
+
+    def _left_aside(self, given: Body) -> list[str]:
+        """Only what is a parameter: an unknown name is refused, whatever the call is about."""
+        unused = self.unused(given)
+        return [name for name in self._arguments.model_fields if name in given and name in unused]
 
     @cached_property
     def _never_null(self) -> frozenset[str]:
@@ -199,7 +214,7 @@ class Tool:
         name, *inside = map(str, path)
         if problem["type"] == "extra_forbidden" and inside:
             known = fields_at(self.input_schema, [name, *inside[:-1]])
-            return name, f"{'.'.join(inside)[:80]!r} is not one of its fields{_hint(inside[-1], known)}"
+            return name, f"{'.'.join(inside)[:80]!r} is not one of its fields{hint(inside[-1], known)}"
         if problem["type"] == "extra_forbidden":
             return name[:80], self._unknown(name)
         if problem["type"] == "missing":
@@ -208,12 +223,7 @@ class Tool:
         return spelled(path), str(problem["msg"])
 
     def _unknown(self, name: str) -> str:
-        return f"is not a parameter of {self.name}{_hint(name, list(self._arguments.model_fields))}"
-
-
-def _hint(name: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name[:80], known, 1, 0.5)
-    return f"{f'; did you mean {near[0]!r}?' if near else ''} (it takes: {', '.join(known) or 'none'})"
+        return f"is not a parameter of {self.name}{hint(name, list(self._arguments.model_fields))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +349,15 @@ class Dialect:
             answers = get_args(answers)[0]
         self.tools[function.__name__] = Tool(function.__name__, act, function, answers)
         return function
+
+    def leaves_aside(self, unused: Unused) -> Callable[[Function], Function]:
+        """Above what makes a function a tool: says which arguments a call has no use for, before they are validated."""
+
+        def register(function: Function) -> Function:
+            self.tools[function.__name__] = replace(self.tools[function.__name__], unused=unused)
+            return function
+
+        return register
 
     def resource(
         self, uri: str, name: str, *aliases: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -52,6 +53,12 @@ def spelled(path: Sequence[str | int]) -> str:
     """A place inside an argument as a caller writes it: `filters.importance_min`, `tags[2]`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step[:80]}" for step in path)
     return "".join(steps).removeprefix(".")
+
+
+def hint(name: str, known: Sequence[str]) -> str:
+    """For who wrote a name that is not known: the nearest one, and all there are."""
+    near = difflib.get_close_matches(name[:80], known, 1, 0.5)
+    return f"{f'; did you mean {near[0]!r}?' if near else ''} (it takes: {', '.join(known) or 'none'})"
 
 
 def fields_at(schema: Mapping[str, Any], path: Sequence[str]) -> list[str]:

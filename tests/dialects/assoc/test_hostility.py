@@ -8,6 +8,7 @@ import anyio
 import pytest
 from mcp_types import Tool
 
+from commonplace.dialects.assoc import assoc
 from tests.dialects.assoc.actions import chooser
 from tests.dialects.assoc.speech import ASSOC, AssocConversation, good, refusal
 from tests.dialects.conversation import PATIENCE, unique
@@ -159,16 +160,24 @@ async def test_nul_is_refused_wherever_text_is_kept_or_searched(talk: AssocConve
         assert "NUL" in await talk.invalid(tool, **{chooser(tool): action, **more, "tags": [NUL]})
 
 
+def _using(tool: Tool, name: str) -> dict[str, Any]:
+    """What chooses an action that uses a parameter."""
+    chosen, middle = chooser(tool.name), {"center_memory_id": "x"} if tool.name == "visualize" else {}
+    actions = tool.input_schema["properties"][chosen]["enum"]
+    calls: list[dict[str, Any]] = [{**middle, chosen: action} for action in actions]
+    return next(call for call in calls if name not in assoc.tools[tool.name].unused({**call, name: 5}))
+
+
 @behaviour("assoc.surface.hostile_input")
 async def test_wrong_types_are_refused_for_every_parameter(talk: AssocConversation) -> None:
     wrong: dict[str, Any] = {
         "string": 5, "integer": "5", "number": "0.5", "boolean": "true", "array": "x", "object": "x"
     }  # fmt: skip
     for tool in (await talk.client.list_tools()).tools:
-        action = tool.input_schema["properties"][chooser(tool.name)]["enum"][0]
         for name, schema in tool.input_schema["properties"].items():
             value = wrong[schema.get("type", "object")]
-            assert name in await talk.invalid(tool.name, **{chooser(tool.name): action, name: value})
+            said = await talk.invalid(tool.name, **{**_using(tool, name), name: value})
+            assert f"{name}: Input should be" in said
 
 
 @behaviour("assoc.surface.hostile_input")

@@ -322,6 +322,38 @@ async def test_a_known_parameter_that_an_action_does_not_use_is_named_and_change
 
 
 @behaviour("assoc.surface.unused")
+async def test_no_value_of_a_parameter_that_is_not_used_is_refused(talk: AssocConversation) -> None:
+    kept = await talk.store()
+    get = {"action": "get", "memory_id": kept}
+    for tool, arguments, unused in (
+        ("memory", get, {"domain": "", "importance": -1, "limit": "x", "depth": 2.5, "summarize": None}),
+        ("memory", {"action": "store", "content": unique(), "domain": "user"}, {"include_domains": ["mars"]}),
+        ("memory_manage", {"action": "stats"}, {"memory_ids": "x", "new_domain": "", "export_format": ""}),
+        ("search", {"type": "tags", "tags": ["x"]}, {"memory_id": 5, "threshold": "high"}),
+        ("project", {"action": "list"}, {"name": {"x": [1]}, "role": ""}),
+        ("user", {"action": "get_sessions"}, {"session_id": [], "include_stats": "no"}),
+        ("visualize", {"type": "timeline"}, {"center_memory_id": 5, "depth": "x"}),
+        ("visualize", {"type": "memory_map", "center_memory_id": kept}, {"time_range": {"begin": "never"}}),
+        ("admin", {"action": "system_stats"}, {"include_data": ["mars"], "migration_config": {"x": 1}, "force": ""}),
+    ):
+        said = await talk.says(tool, **arguments, **unused)
+        named = [name for name, value in unused.items() if value is not None]
+        assert said.endswith(f"(使わなかったパラメータ: {', '.join(named)})"), said
+
+
+@behaviour("assoc.surface.unused")
+async def test_what_is_not_used_hides_no_fault_of_a_call(talk: AssocConversation) -> None:
+    wrong: tuple[Any, ...] = ("remember", 5, [], {}, "")
+    for action in wrong:
+        assert "action: Input should be" in await talk.invalid("memory", action=action, limit="x")
+    said = await talk.invalid("memory", action="get", memory_id="x", limit="x", limmit=1)
+    assert said.startswith("limmit: is not a parameter of memory; did you mean 'limit'?")
+    assert "summarize: " in await talk.invalid("memory", action="get", memory_id="x", summarize="yes", limit="x")
+    said = await talk.invalid("memory", action="get", memory_id="x", tags=["x"] * 100_000)
+    assert said.startswith("arguments: hold more than 100000 values")
+
+
+@behaviour("assoc.surface.unused")
 async def test_the_id_of_a_place_that_the_domain_leaves_out_is_named_and_changes_nothing(
     talk: AssocConversation,
 ) -> None:

@@ -96,22 +96,26 @@ class Actions:
         self.known[name] = Action(name, act, function)
         return function
 
+    def unused(self, arguments: Mapping[str, Any]) -> list[str]:
+        """What the chosen action does not take; nothing where none is chosen, which is then refused."""
+        chosen = arguments.get(self.chooser)
+        action = self.known.get(chosen) if isinstance(chosen, str) else None
+        return [name for name in arguments if name not in (self.chooser, *action.parameters)] if action else []
+
     async def run(self, call: Call, name: str, arguments: Mapping[str, Any]) -> Reply:
         """Do it with what it uses; say what it did not use, because clients fill in whole schemas.
 
-        The arguments are all that the tool was called with, itself and what chooses the action included.
+        The arguments are all parameters of the tool, None for those left out; `call` and the chooser may be among them.
         """
         action = self.known[name]
         require(call.actor, action.act.needs)
         if call.settings.read_only and action.act.changes:
             raise ReadOnly(action.act.needs.value, f"{self.chooser} {name!r}")
-        passed_on = (item for item in arguments.items() if item[0] not in ("call", self.chooser))
-        given = {key: value for key, value in passed_on if value is not None}
+        given = {key: arguments[key] for key in action.parameters if arguments[key] is not None}
         self._check(action, given)
         idle = [name for name in blank(given) if name not in action.needed]  # one that is needed is not found
-        used = {key: value for key, value in given.items() if key in action.parameters and key not in idle}
-        done = await action.function(call, **used)
-        unused = [key for key in given if key not in used or key in done.unused]
+        done = await action.function(call, **{key: value for key, value in given.items() if key not in idle})
+        unused = [key for key in arguments if key in call.unused or key in idle or key in done.unused]
         return {"success": True, "data": done.data, "message": done.message + unused_note(unused), "error": None}
 
     def _check(self, action: Action, given: Mapping[str, Any]) -> None:

@@ -57,6 +57,7 @@ class Migration(TypedDict, total=False):
     session_id: str
 
 
+@assoc.leaves_aside(actions.unused)
 @assoc.governs
 async def admin(
     call: Call,

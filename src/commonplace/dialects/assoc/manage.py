@@ -25,6 +25,7 @@ _TOGETHER = 16
 actions = Actions("action")
 
 
+@assoc.leaves_aside(actions.unused)
 @assoc.serves
 async def memory_manage(
     call: Call,

@@ -33,6 +33,7 @@ MOST_TIED = 100
 actions = Actions("action")
 
 
+@assoc.leaves_aside(actions.unused)
 @assoc.serves
 async def memory(
     call: Call,

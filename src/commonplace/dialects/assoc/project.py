@@ -19,6 +19,7 @@ actions = Actions("action")
 _RIGHTS = {"editor": Right.WRITE, "viewer": Right.READ}
 
 
+@assoc.leaves_aside(actions.unused)
 @assoc.serves
 async def project(
     call: Call,

@@ -34,6 +34,7 @@ class Filters(TypedDict, total=False):
     project_ids: list[str]
 
 
+@assoc.leaves_aside(actions.unused)
 @assoc.reads
 async def search(
     call: Call,

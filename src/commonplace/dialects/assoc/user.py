@@ -16,6 +16,7 @@ from commonplace.domain.collection import SESSION_LENGTH, Kind
 actions = Actions("action")
 
 
+@assoc.leaves_aside(actions.unused)
 @assoc.serves
 async def user(
     call: Call,

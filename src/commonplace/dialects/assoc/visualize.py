@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.resources import files
 from typing import Annotated, Any, Literal
@@ -40,6 +41,13 @@ class TimeRange(TypedDict, total=False):
     end: DateTime
 
 
+def _unused(arguments: Mapping[str, Any]) -> list[str]:
+    """What is around a memory is of any time; without a memory in the middle there are no steps to take."""
+    around = arguments.get("type") == "memory_map" and arguments.get("center_memory_id") not in (None, "")
+    return ["time_range"] if around else ["center_memory_id", "depth"]
+
+
+@assoc.leaves_aside(_unused)
 @assoc.reads
 async def visualize(
     call: Call,
@@ -60,20 +68,16 @@ async def visualize(
     """Draw memories: a map, a dashboard, a graph of domains, a timeline, a chart of categories."""
     from commonplace.pictures import draw
 
-    middle = (center_memory_id or None) if type == "memory_map" else None
     aim = await scope.aimed(call, target_domain, project_id, session_id)
-    given = {"center_memory_id": center_memory_id, "depth": depth, "time_range": time_range}
-    used = ("center_memory_id", "depth") if middle else ("time_range",)
-    unused = [*aim.unused, *(name for name, value in given.items() if value is not None and name not in used)]
-    steps = limits.within("depth", DEPTH if depth is None or not middle else depth, 1, DEEPEST)
-    times = _times(call, None if middle else time_range)
-    view = await _view(call, aim.actor, middle, steps, times)
-    center = view.memories[0].id if middle else None
+    steps = limits.within("depth", DEPTH if depth is None else depth, 1, DEEPEST)
+    times = _times(call, time_range)
+    view = await _view(call, aim.actor, center_memory_id, steps, times)
+    center = view.memories[0].id if center_memory_id else None
     chosen = format or "html"
     # In a thread: thousands of memories take seconds to lay out, and others are waiting for their answers.
     drawn = await asyncio.to_thread(draw, type, _snapshot(call, type, view, center, steps, times), chosen)
     data = {"type": type, "format": chosen, "content": drawn, "memory_count": len(view.memories), "total": view.total}
-    message = f"{_TITLES[type]}を作成しました{aim.remark}{unused_note(unused)}"
+    message = f"{_TITLES[type]}を作成しました{aim.remark}{unused_note([*aim.unused, *call.unused])}"
     return {"success": True, "data": data, "message": message, "error": None}
 
 
