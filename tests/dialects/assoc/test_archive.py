@@ -215,7 +215,7 @@ FAULTS = (
     ("<!-- memory {} -->\n", "whose comment cannot be read"),
     ("<!-- memory ", "whose comment does not end"),
     ('<!-- memory {"length": 1e999} -->\n', "whose comment cannot be read"),
-    ("", "is no list of memories in a form that is known"),
+    ("", "import_data: is required for action 'import'"),
     (json.dumps([{"content": "x"}] * 10_001), "there are 10001 memories; at most 10000"),
 )
 

@@ -289,6 +289,19 @@ async def test_an_action_without_what_it_needs_names_it(talk: AssocConversation)
 
 
 @behaviour("assoc.surface.needed")
+async def test_a_text_that_an_action_needs_is_missing_where_it_is_empty(talk: AssocConversation) -> None:
+    lists = {"memory_ids": [unique()], "tags": ["x"]}
+    given: dict[str, Any] = {**lists, "domain": "user", "new_domain": "user", "role": "viewer"}
+    for (tool, action), needed in NEEDED.items():
+        others = f" (needed: {', '.join(needed)})" if len(needed) > 1 else ""
+        rest = {name: given.get(name, "x") for name in needed}
+        for name in needed:
+            for empty in ("", " \n\u3000"):
+                said = await talk.invalid(tool, **{chooser(tool): action, **rest, name: empty})
+                assert said == f"{name}: is required for {chooser(tool)} '{action}'{others}"
+
+
+@behaviour("assoc.surface.needed")
 async def test_the_other_actions_need_nothing_or_one_of_several(talk: AssocConversation) -> None:
     for tool, action, field in (
         ("search", "timerange", "start_time"),

@@ -11,7 +11,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Act, Call
-from commonplace.dialects.assoc.parameters import blank
+from commonplace.dialects.assoc.parameters import blank, is_blank
 from commonplace.domain.access import require
 from commonplace.domain.errors import Invalid, ReadOnly
 
@@ -63,6 +63,10 @@ class Action:
     def needed(self) -> list[str]:
         return [name for name, one in self.parameters.items() if one.default is one.empty]
 
+    def uses(self, name: str, value: Any) -> bool:
+        """Not what it does not take; and a text that it needs is missing where it is empty."""
+        return name in self.parameters and not (name in self.needed and is_blank(value))
+
 
 @cache
 def _parameters(function: Function) -> Mapping[str, inspect.Parameter]:
@@ -97,10 +101,11 @@ class Actions:
         return function
 
     def unused(self, arguments: Mapping[str, Any]) -> list[str]:
-        """What the chosen action does not take; nothing where none is chosen, which is then refused."""
+        """What the chosen action makes nothing of; nothing where none is chosen, which is then refused."""
         chosen = arguments.get(self.chooser)
         action = self.known.get(chosen) if isinstance(chosen, str) else None
-        return [name for name in arguments if name not in (self.chooser, *action.parameters)] if action else []
+        others = (item for item in arguments.items() if item[0] != self.chooser)
+        return [name for name, value in others if not action.uses(name, value)] if action else []
 
     async def run(self, call: Call, name: str, arguments: Mapping[str, Any]) -> Reply:
         """Do it with what it uses; say what it did not use, because clients fill in whole schemas.
@@ -113,7 +118,7 @@ class Actions:
             raise ReadOnly(action.act.needs.value, f"{self.chooser} {name!r}")
         given = {key: arguments[key] for key in action.parameters if arguments[key] is not None}
         self._check(action, given)
-        idle = [name for name in blank(given) if name not in action.needed]  # one that is needed is not found
+        idle = blank(given)
         done = await action.function(call, **{key: value for key, value in given.items() if key not in idle})
         unused = [key for key in arguments if key in call.unused or key in idle or key in done.unused]
         return {"success": True, "data": done.data, "message": done.message + unused_note(unused), "error": None}

@@ -54,7 +54,12 @@ _PLACES = ("project_id", "session_id")
 
 def blank(given: Mapping[str, Any]) -> list[str]:
     """The ids of places that were given empty, which is the same as not at all."""
-    return [name for name in _PLACES if isinstance(given.get(name), str) and not given[name].strip()]
+    return [name for name in _PLACES if is_blank(given.get(name))]
+
+
+def is_blank(value: Any) -> bool:
+    """Whether it is a text that says nothing."""
+    return isinstance(value, str) and not value.strip()
 
 
 def moment(field: str, written: str) -> datetime:
