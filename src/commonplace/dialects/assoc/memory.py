@@ -156,17 +156,14 @@ async def get_related(
     memory_id: str,
     depth: int = DEPTH,
     limit: int = LIMIT,
-    threshold: float = 0.0,
     summarize: bool = False,
 ) -> Done:
     source = reference(memory_id)
-    limits.importance(threshold, "threshold")
     reached = await call.engine.links.related(call.actor, source, depth=depth, limit=limit)
-    close = [one for one in reached if one.reached.strength >= threshold]
-    listed = bounded([related(one) for one in close])
+    listed = bounded([related(one) for one in reached])
     data: dict[str, Any] = {"related_memories": listed, "count": len(listed), "source_memory_id": str(source)}
     if summarize:
-        data["summary"] = await call.engine.summaries.of(one.memory.content for one in close)
+        data["summary"] = await call.engine.summaries.of(one.memory.content for one in reached)
     return Done(data, f"{len(listed)}件の関連記憶が見つかりました")
 
 
