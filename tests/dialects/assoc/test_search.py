@@ -128,7 +128,7 @@ def test_a_day_is_as_long_as_the_clocks_of_its_place_make_it(
 async def test_a_time_must_be_one_and_ranges_must_not_run_backwards(talk: AssocConversation) -> None:
     for kind in ("timerange", "advanced"):
         for field in ("start_time", "end_time"):
-            for value in ("", "yesterday", "2024-13-01", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
+            for value in ("yesterday", "2024-13-01", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
                 said = await talk.invalid("search", type=kind, **{field: value})
                 assert said.startswith(f"{field}: {value!r} is not a date-time")
         said = await talk.invalid("search", type=kind, start_time="2024-01-02", end_time="2024-01-01")

@@ -10,6 +10,7 @@ from mcp_types import INVALID_PARAMS, Tool
 
 from commonplace import __version__
 from commonplace.dialects.assoc import assoc
+from commonplace.dialects.assoc.parameters import MAY_BE_EMPTY
 from commonplace.domain.errors import (
     AlreadyExists,
     CommonplaceError,
@@ -399,6 +400,46 @@ async def test_an_empty_id_of_a_place_means_that_it_was_left_out(talk: AssocConv
         assert said.endswith("(使わなかったパラメータ: project_id, session_id)"), said
     said = await talk.invalid("memory", action="store", content=word, domain="project", project_id="")
     assert said == "project_id: is required for the domain 'project'"
+
+
+@behaviour("assoc.surface.empty_choices")
+async def test_an_empty_choice_or_time_means_that_it_was_left_out(talk: AssocConversation) -> None:
+    kept = await talk.store()
+    await talk.project()
+    times, formed = {"start_time": "2000-01-01"}, {"action": "import", "import_data": "[]"}
+    for tool, arguments, names in (
+        ("project", {"action": "list"}, ["role_filter"]),
+        ("search", {"type": "timerange", **times}, ["end_time"]),
+        ("search", {"type": "advanced"}, ["start_time", "end_time"]),
+        ("memory_manage", {"action": "stats"}, ["target_domain"]),
+        ("memory_manage", {"action": "export"}, ["target_domain", "export_format"]),
+        ("memory_manage", formed, ["export_format"]),
+        ("memory_manage", {"action": "cleanup", "cleanup_before": "2000-01-01"}, ["target_domain"]),
+        ("visualize", {"type": "category_chart", "format": "json"}, ["target_domain", "center_memory_id"]),
+        ("visualize", {"type": "memory_map", "center_memory_id": kept}, ["format"]),
+        ("visualize", {"type": "memory_map", "format": "json"}, ["center_memory_id"]),
+    ):
+        usual = await talk.told(tool, **arguments)
+        for empty in ("", " "):
+            told = await talk.told(tool, **arguments, **dict.fromkeys(names, empty))
+            assert told["message"] == f"{usual['message']} (使わなかったパラメータ: {', '.join(names)})"
+            assert set(told["data"]) == set(usual["data"])
+    for tool, arguments in (
+        ("search", {"type": "timerange", "start_time": "", "end_time": ""}),
+        ("memory_manage", {"action": "cleanup", "cleanup_before": "", "session_id": ""}),
+    ):
+        assert " is required for " in await talk.invalid(tool, **arguments)
+    nothing = {"start": "", "end": " "}
+    await talk.told("visualize", type="timeline", format="json", time_range=nothing)
+
+
+@behaviour("assoc.surface.empty_choices")
+async def test_every_choice_and_time_that_is_needed_nowhere_may_be_empty(talk: AssocConversation) -> None:
+    needed = {name for names in NEEDED.values() for name in names}
+    for tool in (await _tools(talk)).values():
+        for name, entry in tool.input_schema["properties"].items():
+            if ("enum" in entry or "format" in entry or name.endswith("_id")) and name != chooser(tool.name):
+                assert name in MAY_BE_EMPTY | needed, name
 
 
 @behaviour("assoc.surface.null_is_left_out")

@@ -11,7 +11,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Act, Call
-from commonplace.dialects.assoc.parameters import blank, is_blank
+from commonplace.dialects.assoc.parameters import MAY_BE_EMPTY, is_blank
 from commonplace.domain.access import require
 from commonplace.domain.errors import Invalid, ReadOnly
 
@@ -64,8 +64,9 @@ class Action:
         return [name for name, one in self.parameters.items() if one.default is one.empty]
 
     def uses(self, name: str, value: Any) -> bool:
-        """Not what it does not take; and a text that it needs is missing where it is empty."""
-        return name in self.parameters and not (name in self.needed and is_blank(value))
+        """Not what it does not take; and an empty text is no id, no time, no choice, and nothing that it needs."""
+        empty = is_blank(value) and (name in MAY_BE_EMPTY or name in self.needed)
+        return name in self.parameters and not empty
 
 
 @cache
@@ -118,9 +119,8 @@ class Actions:
             raise ReadOnly(action.act.needs.value, f"{self.chooser} {name!r}")
         given = {key: arguments[key] for key in action.parameters if arguments[key] is not None}
         self._check(action, given)
-        idle = blank(given)
-        done = await action.function(call, **{key: value for key, value in given.items() if key not in idle})
-        unused = [key for key in arguments if key in call.unused or key in idle or key in done.unused]
+        done = await action.function(call, **given)
+        unused = [key for key in arguments if key in call.unused or key in done.unused]
         return {"success": True, "data": done.data, "message": done.message + unused_note(unused), "error": None}
 
     def _check(self, action: Action, given: Mapping[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """The parameters that several tools share, as the reference describes them."""
 
-from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Annotated, Any, Literal
 
@@ -49,12 +48,11 @@ def canonical(identifier: str) -> str:
     return small if is_uuid(small) else identifier
 
 
-_PLACES = ("project_id", "session_id")
-
-
-def blank(given: Mapping[str, Any]) -> list[str]:
-    """The ids of places that were given empty, which is the same as not at all."""
-    return [name for name in _PLACES if is_blank(given.get(name))]
+_CHOICES = ("target_domain", "export_format", "role_filter", "format")
+_TIMES = ("start_time", "end_time", "cleanup_before")
+_IDS = ("project_id", "session_id", "center_memory_id")
+MAY_BE_EMPTY = frozenset((*_CHOICES, *_TIMES, *_IDS))
+"""Where an empty text can mean nothing but left out: clients that fill in whole schemas send it."""
 
 
 def is_blank(value: Any) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc.parameters import blank, collection
+from commonplace.dialects.assoc.parameters import collection
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection, Kind, Scope
 from commonplace.domain.errors import Invalid, NotFound, SessionRequired
@@ -100,15 +100,12 @@ class Aim:
 
 async def aimed(call: Call, domain: str | None, project_id: str | None, session_id: str | None) -> Aim:
     """Everything the caller may see, or what is named."""
-    empty = blank({"project_id": project_id, "session_id": session_id})
-    project_id = None if "project_id" in empty else project_id
-    session_id = None if "session_id" in empty else session_id
     if not (domain or project_id or session_id):
-        return Aim(call.actor, empty)
+        return Aim(call.actor)
     named = [domain or ("project" if project_id else "session")]
     return Aim(
         await looking(call, named, [project_id] if project_id else [], session_id),
-        [*empty, *idle(named, project_id, session_id)],
+        idle(named, project_id, session_id),
         await sessionless(call, named, session_id, NAME_SESSION),
     )
 

@@ -15,7 +15,16 @@ from commonplace.dialects._dialect import AppPage, Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Reply, unused_note
-from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, between, described, reference
+from commonplace.dialects.assoc.parameters import (
+    MAY_BE_EMPTY,
+    Count,
+    DateTime,
+    Domain,
+    between,
+    described,
+    is_blank,
+    reference,
+)
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
 from commonplace.domain.memory import Memory
@@ -43,8 +52,10 @@ class TimeRange(TypedDict, total=False):
 
 def _unused(arguments: Mapping[str, Any]) -> list[str]:
     """What is around a memory is of any time; without a memory in the middle there are no steps to take."""
-    around = arguments.get("type") == "memory_map" and arguments.get("center_memory_id") not in (None, "")
-    return ["time_range"] if around else ["center_memory_id", "depth"]
+    empty = [name for name, value in arguments.items() if name in MAY_BE_EMPTY and is_blank(value)]
+    middle = None if "center_memory_id" in empty else arguments.get("center_memory_id")
+    around = arguments.get("type") == "memory_map" and middle is not None
+    return [*empty, *(["time_range"] if around else ["center_memory_id", "depth"])]
 
 
 @assoc.leaves_aside(_unused)
@@ -83,7 +94,8 @@ async def visualize(
 
 def _times(call: Call, time_range: TimeRange | None) -> tuple[datetime | None, datetime | None]:
     chosen: Any = time_range or {}
-    return between(call.actor.zone, ("time_range.start", chosen.get("start")), ("time_range.end", chosen.get("end")))
+    start, end = ((chosen.get(side) or "").strip() or None for side in ("start", "end"))
+    return between(call.actor.zone, ("time_range.start", start), ("time_range.end", end))
 
 
 async def _view(
