@@ -99,6 +99,9 @@ TAMPERINGS: dict[str, tuple[str, int]] = {
     "when a block was erased": ("UPDATE blocks SET erased_at = erased_at + 1 WHERE number = 4", 4),
     "an erased block's seal": ("UPDATE blocks SET seal = 'x' WHERE number = 4", 4),
     "an erasure is taken back": ("UPDATE blocks SET erased_at = NULL, seal = '' WHERE number = 4", 4),
+    "an erased block is said to live": ("UPDATE blocks SET erased_at = NULL WHERE number = 4", 4),
+    "a seal on a block that lives": ("UPDATE blocks SET seal = 'x' || coalesce(seal, '') WHERE number = 3", 3),
+    "a seal on a block that was revised": ("UPDATE blocks SET seal = 'x' WHERE number = 1", 1),
     "an erasure is claimed": ("UPDATE blocks SET erased_at = 1, seal = 'x' WHERE number = 3", 3),
 }
 

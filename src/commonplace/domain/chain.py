@@ -124,6 +124,8 @@ def _check_cover(witness: Witness) -> None:
         raise ChainBroken(block.index, "its text is gone, and no deletion was recorded")
     if block_hash(block.index, witness.context, block.timestamp, block.previous_hash, block.importance) != block.hash:
         raise ChainBroken(block.index, "its text, time, importance or hash was altered")
+    if block.seal:
+        raise ChainBroken(block.index, "it has the seal of an erased block but is not erased")
     revision = witness.revision
     if revision and revision_seal(block.memory, revision.version, revision.context) != revision.seal:
         raise ChainBroken(block.index, "what it was changed to was altered")
