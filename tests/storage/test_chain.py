@@ -1,7 +1,8 @@
 """Whoever alters the file behind the server's back is found out, and the first bad block is named."""
 
 import json
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import apsw
 import pytest
 
 from commonplace.domain.access import Actor
+from commonplace.domain.identifiers import uuid7
 from commonplace.domain.memory import Change, Draft, Memory
+from commonplace.domain.record import Bundle, Record
 from commonplace.engine import Engine
 from commonplace.engine.chain import Verdict
 from commonplace.engine.memories import Reference
@@ -29,6 +32,7 @@ async def kept(engine: Engine, owner: Actor, clock: Clock) -> list[Memory]:
         ttl = HOUR if place == 2 else None
         memory = await engine.memories.remember(owner, Draft(f"text {place}", ("t",), importance=0.5, ttl=ttl))
         if ttl:
+            clock.advance(timedelta(seconds=1))
             memory = await engine.memories.set_end(owner, Reference(memory.id), None)
         memories.append(memory)
         clock.advance(timedelta(seconds=1))
@@ -76,6 +80,16 @@ TAMPERINGS: dict[str, tuple[str, int]] = {
     "which version a block seals": ("UPDATE blocks SET version = 2 WHERE number = 1", 1),
     "a version is gone": ("DELETE FROM versions", 1),
     "a time": ("UPDATE blocks SET timestamp = replace(timestamp, '2026', '2025') WHERE number = 3", 3),
+    "the time of a memory": (
+        "UPDATE memories SET created_at = created_at - 34560000000000 WHERE content = 'text 3'",
+        3,
+    ),
+    "the time of one that was revised": ("UPDATE memories SET created_at = created_at + 1000 WHERE version = 2", 1),
+    "the time of a promoted one": (
+        "UPDATE memories SET created_at = created_at + 1 WHERE content = 'text 2'",
+        2,
+    ),
+    "a time that is none": ("UPDATE memories SET created_at = 1 << 62 WHERE content = 'text 3'", 3),
     "an importance": ("UPDATE blocks SET importance = 0.6 WHERE number = 2", 2),
     "an importance by the least there is": ("UPDATE blocks SET importance = 0.5000000000000001 WHERE number = 2", 2),
     "a hash": ("UPDATE blocks SET hash = lower(hex(randomblob(32))) WHERE number = 0", 0),
@@ -127,6 +141,33 @@ async def test_a_text_is_covered_also_after_something_else_of_it_was_changed(
     found = await verdict(engine, owner)
     assert found.broken is not None
     assert found.broken.index == 3
+
+
+async def test_the_time_of_one_that_was_brought_is_covered(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path
+) -> None:
+    await engine.archive.bring(owner, Bundle((_long_ago("brought"),)))
+    assert (await verdict(engine, owner)).valid
+    tamper(folder, "UPDATE memories SET created_at = created_at - 1 WHERE content = 'brought'")
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert found.broken.index == 6
+
+
+async def test_what_earlier_releases_brought_without_a_seal_is_valid(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path, clock: Clock
+) -> None:
+    """They sealed no times: what is older than its block must not be taken for altered."""
+    own = uuid7(clock.now() - HOUR, b"0123456789")
+    for record in (_long_ago("brought"), replace(_long_ago("brought, and named otherwise"), id=own)):
+        await engine.archive.bring(owner, Bundle((record,)))
+    tamper(folder, "UPDATE blocks SET seal = '' WHERE erased_at IS NULL")
+    assert (await verdict(engine, owner)).valid
+
+
+def _long_ago(content: str) -> Record:
+    at = datetime(2019, 5, 1, tzinfo=UTC)
+    return Record("", content, "user", created_at=at, updated_at=at)
 
 
 async def test_blocks_that_changed_places_are_found(

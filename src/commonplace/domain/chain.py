@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from commonplace.domain.errors import ChainBroken
-from commonplace.domain.identifiers import MemoryId
+from commonplace.domain.identifiers import MemoryId, milliseconds, milliseconds_of
 
 GENESIS = ""
 
@@ -38,11 +38,12 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """A block beside the text that the store holds for it now; None where there is none."""
+    """A block beside the text that the store holds for it now, and its time; None where there is none."""
 
     block: Block
     context: str | None
     revision: Revision | None = None
+    created_at: datetime | None = None
 
 
 _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -87,6 +88,19 @@ def revision_seal(memory: MemoryId, version: int, context: str) -> str:
     return hashlib.sha256(canonical({"memory": memory, "version": version, "context": context})).hexdigest()
 
 
+def time_seal(block: Block, created_at: datetime) -> str:
+    """What covers the time of a memory that was not written when its block was made: brought, put back, promoted."""
+    covered = {"hash": block.hash, "memory": block.memory, "created_at": created_at.astimezone(UTC).isoformat()}
+    return hashlib.sha256(canonical(covered)).hexdigest()
+
+
+def dated(block: Block, created_at: datetime) -> Block:
+    """The block of a memory that was written then; a seal is needed where the block itself says another time."""
+    if created_at == _moment(block):
+        return block
+    return replace(block, seal=time_seal(block, created_at))
+
+
 def forge(memory: MemoryId, version: int, context: str, timestamp: str, importance: float, head: Block | None) -> Block:
     """The block that follows the head."""
     index = head.index + 1 if head else 0
@@ -124,8 +138,33 @@ def _check_cover(witness: Witness) -> None:
         raise ChainBroken(block.index, "its text is gone, and no deletion was recorded")
     if block_hash(block.index, witness.context, block.timestamp, block.previous_hash, block.importance) != block.hash:
         raise ChainBroken(block.index, "its text, time, importance or hash was altered")
-    if block.seal:
-        raise ChainBroken(block.index, "it has the seal of an erased block but is not erased")
+    if witness.created_at is not None:
+        _check_time(block, witness.created_at)
     revision = witness.revision
     if revision and revision_seal(block.memory, revision.version, revision.context) != revision.seal:
         raise ChainBroken(block.index, "what it was changed to was altered")
+
+
+def _check_time(block: Block, created_at: datetime) -> None:
+    """What is read as the memory's time is that of its block, or the one that was sealed."""
+    if block.seal:
+        if time_seal(block, created_at) != block.seal:
+            raise ChainBroken(block.index, "the time of its memory or its seal was altered")
+        return
+    made_at = _moment(block)
+    if made_at is None:
+        raise ChainBroken(block.index, "its time is none")
+    if created_at != made_at and _was_named_at(block, made_at) and not _was_named_at(block, created_at):
+        raise ChainBroken(block.index, "the time of its memory was altered")
+
+
+def _was_named_at(block: Block, moment: datetime) -> bool:
+    """Without a seal (earlier releases made none) only the id tells which memories were not brought from elsewhere."""
+    return milliseconds_of(block.memory) == milliseconds(moment)
+
+
+def _moment(block: Block) -> datetime | None:
+    try:
+        return datetime.fromisoformat(block.timestamp)
+    except ValueError:
+        return None

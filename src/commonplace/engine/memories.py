@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
-from commonplace.domain.chain import forge
+from commonplace.domain.chain import dated, forge
 from commonplace.domain.collection import Collection
 from commonplace.domain.errors import Conflict, Invalid, NotFound
 from commonplace.domain.event import EventKind, Happening
@@ -348,6 +348,7 @@ def _appended(tx: Transaction, memory: Memory, now: datetime) -> int:
     """The memory's block at the end of the chain."""
     timestamp = now.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     block = forge(memory.id, memory.version, memory.content, timestamp, memory.importance, tx.head())
+    block = dated(block, memory.created_at)
     tx.append(block)
     return block.index
 

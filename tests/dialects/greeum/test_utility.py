@@ -207,6 +207,18 @@ async def test_one_changed_character_is_found(local: Conversation, folder: Path)
     assert (await local.read("memory_chain://"))["chain_valid"] is False
 
 
+@behaviour("greeum.verify_chain.time")
+async def test_a_falsified_time_is_found(local: Conversation, folder: Path) -> None:
+    for number in range(4):
+        await local.call("add_memory", content=f"memory {number}")
+    assert (await local.call("verify_chain"))["valid"]
+    with apsw.Connection(str(folder / "commonplace.db")) as file:
+        file.execute("UPDATE memories SET created_at = created_at - 34560000000000 WHERE content = 'memory 2'")
+    file.close()
+    verdict = await local.call("verify_chain")
+    assert (verdict["valid"], verdict["first_bad_block"]) == (False, 2)
+
+
 @behaviour("greeum.verify_chain.progress")
 async def test_a_long_check_tells_how_far_it_is(
     local: Conversation, engine: Engine, monkeypatch: pytest.MonkeyPatch

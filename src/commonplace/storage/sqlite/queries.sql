@@ -379,8 +379,8 @@ ORDER BY number DESC
 LIMIT 1
 
 -- name: add_block
-INSERT INTO blocks (number, memory, version, timestamp, importance, previous_hash, hash)
-VALUES (:number, :memory, :version, :timestamp, :importance, :previous_hash, :hash)
+INSERT INTO blocks (number, memory, version, timestamp, importance, previous_hash, hash, seal)
+VALUES (:number, :memory, :version, :timestamp, :importance, :previous_hash, :hash, :seal)
 
 -- name: erase_block
 UPDATE blocks SET erased_at = :erased_at, seal = :seal WHERE number = :number
@@ -392,7 +392,7 @@ INSERT INTO revision_seals (memory, hash) VALUES (:number, :hash) ON CONFLICT (m
 SELECT
     b.number, b.memory, b.version, b.timestamp, b.importance, b.previous_hash, b.hash, b.erased_at, b.seal,
     CASE WHEN m.version = b.version THEN m.content ELSE v.content END,
-    NULL, NULL, NULL
+    NULL, NULL, NULL, m.created_at
 FROM blocks AS b
 LEFT JOIN memories AS m ON m.id = b.memory
 LEFT JOIN versions AS v ON v.memory = m.number AND v.number = b.version AND m.version <> b.version
@@ -404,7 +404,7 @@ LIMIT :limit
 SELECT
     b.number, b.memory, b.version, b.timestamp, b.importance, b.previous_hash, b.hash, b.erased_at, b.seal,
     CASE WHEN m.version = b.version THEN m.content ELSE v.content END,
-    m.version, CASE WHEN m.version <> b.version THEN m.content END, s.hash
+    m.version, CASE WHEN m.version <> b.version THEN m.content END, s.hash, m.created_at
 FROM blocks AS b
 LEFT JOIN memories AS m ON m.id = b.memory
 LEFT JOIN versions AS v ON v.memory = m.number AND v.number = b.version AND m.version <> b.version

@@ -91,7 +91,15 @@ def block(row: Row) -> Block:
 
 def witness(row: Row) -> Witness:
     revision = None if row[11] is None else Revision(row[10], row[11], row[12])
-    return Witness(block(row), row[9], revision)
+    return Witness(block(row), row[9], revision, _any_moment(row[13]))
+
+
+def _any_moment(value: int | None) -> datetime | None:
+    """A time altered behind our back may be none; it must still be compared."""
+    try:
+        return maybe_moment(value)
+    except OverflowError:
+        return datetime.min.replace(tzinfo=UTC)
 
 
 def holding(row: Row) -> Holding:

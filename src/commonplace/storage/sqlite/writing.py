@@ -221,6 +221,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
             importance=block.importance,
             previous_hash=block.previous_hash,
             hash=block.hash,
+            seal=block.seal,
         )
 
     def record(self, happening: Happening) -> int:
