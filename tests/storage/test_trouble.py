@@ -4,7 +4,6 @@ import contextlib
 import os
 import resource
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +27,7 @@ from commonplace.storage.sqlite import migrations
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from commonplace.storage.vectors import snapshot
 from tests.fakes import Embedder
+from tests.storage.disks import small_disk
 from tests.storage.samples import House, founded
 
 pytestmark = pytest.mark.anyio
@@ -57,19 +57,6 @@ async def test_where_no_folder_can_be_the_error_says_so(tmp_path: Path) -> None:
 
 
 # A full disk
-
-
-@contextlib.contextmanager
-def small_disk() -> Iterator[Path]:
-    """A file system of its own with room for 3 MB."""
-    place = tempfile.mkdtemp()
-    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", place], capture_output=True)
-    if made.returncode:
-        pytest.skip("mounting is not allowed here; the other kinds of full disk are tested all the same")
-    try:
-        yield Path(place)
-    finally:
-        subprocess.run(["umount", place], check=True)
 
 
 @contextlib.contextmanager

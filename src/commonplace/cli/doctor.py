@@ -153,6 +153,8 @@ async def _inside(settings: Settings) -> list[Finding]:
 async def _file(engine: Engine) -> Finding:
     if damage := await engine.store.check():
         return Finding(FAIL, "file", f"damaged: {damage}", "stop all servers and `commonplace restore` a backup")
+    if not engine.store.writable and engine.store.trouble:
+        return Finding(WARN, "file", f"sound, but can only be read: {engine.store.trouble}", "free some space there")
     if not engine.store.writable:
         return Finding(WARN, "file", "sound, but can only be read", "make the folder writable for this user")
     return Finding(OK, "file", "sound, and of the newest schema")

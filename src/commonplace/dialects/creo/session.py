@@ -230,9 +230,9 @@ def _client(session: str) -> str | None:
 def _trouble(call: Call) -> str:
     """Where the store lies is for nobody to read here."""
     store = call.engine.store
-    if store.trouble:
-        return "the last write failed"
-    return "" if store.writable else "the store can only be read"
+    if not store.writable:
+        return "the store can only be read"
+    return "the last write failed" if store.trouble else ""
 
 
 async def _counts(call: Call) -> Counts:

@@ -55,6 +55,27 @@ class StoreFull(StoreFailed):
 
 
 @dataclass(eq=False)
+class StoreFullAtStart(StoreFull):
+    """No space was left when the store was opened, and since then it is only read."""
+
+    @property
+    def remedy(self) -> str:
+        return "free some space on that disk and restart the server; nothing was lost and reading goes on"
+
+
+@dataclass(eq=False)
+class StoreUnopened(StoreFull):
+    """No space is left to begin a store, or to bring one of an earlier release up to date."""
+
+    @property
+    def remedy(self) -> str:
+        return (
+            "free some space on that disk and start again, or choose another folder with --data-dir; "
+            "until then nothing can be read or written here"
+        )
+
+
+@dataclass(eq=False)
 class StoreGone(StoreFailed):
     """The file is no longer where it was."""
 

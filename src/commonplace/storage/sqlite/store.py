@@ -9,13 +9,22 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import apsw
 
-from commonplace.domain.errors import Invalid, StoreCorrupt, StoreFailed, StoreReadOnly
+from commonplace.domain.errors import (
+    Invalid,
+    StoreCorrupt,
+    StoreFailed,
+    StoreFull,
+    StoreFullAtStart,
+    StoreReadOnly,
+    StoreUnopened,
+)
 from commonplace.ports import Reading, Transaction
 from commonplace.storage.sqlite.connection import (
     connect,
@@ -26,7 +35,7 @@ from commonplace.storage.sqlite.connection import (
 )
 from commonplace.storage.sqlite.holdings import Held
 from commonplace.storage.sqlite.merging import PAGES, merge, scattered
-from commonplace.storage.sqlite.migrations import check_readable, migrate
+from commonplace.storage.sqlite.migrations import check_readable, is_current, migrate
 from commonplace.storage.sqlite.presence import Presence, is_anyone_here
 from commonplace.storage.sqlite.readers import Readers
 from commonplace.storage.sqlite.reading import SqliteReading
@@ -62,7 +71,8 @@ class SqliteStore:
         self._idle: queue.LifoQueue[apsw.Connection] = queue.LifoQueue()
         self._readers = Readers(_READERS)
         self._held = Held()
-        self._refusal = ""
+        self._refusal: StoreFailed | None = None
+        self._for_one_read = False
         self._told: set[str] = set()
         self._closed = False
         self.trouble = ""
@@ -156,9 +166,12 @@ class SqliteStore:
         except StoreReadOnly as refusal:
             if not os.access(self._path, os.R_OK):
                 raise
-            self._refusal = refusal.reason
+            self._refusal = refusal
             self._connect = self._readable_connection()
-            return None
+        except StoreFull as full:
+            self._refusal = self._opened_without_room(full)
+            self.trouble = self._refusal.message
+        return None
 
     def _opened_for_writing(self) -> Writer:
         try:
@@ -190,11 +203,32 @@ class SqliteStore:
                 return lambda: connect_frozen(self._path, self._key)
         return lambda: connect(self._path, writable=False, key=self._key)
 
+    def _opened_without_room(self, full: StoreFull) -> StoreFull:
+        """For reading, if there is anything to read; what a write is to be told."""
+        self._connect = self._connection_without_room
+        # There may be room later, and another process that writes: what is opened now must not see only today's file.
+        self._for_one_read = True
+        with speaking_plainly(self._path), closing(self._connect()) as connection:
+            check_readable(connection, self._path)
+            if not is_current(connection):
+                raise StoreUnopened(full.path, full.reason) from full
+        return StoreFullAtStart(full.path, full.reason)
+
+    def _connection_without_room(self) -> apsw.Connection:
+        """Even readers need a little room beside the file, if others are to write it; without others none is needed."""
+        try:
+            return connect(self._path, writable=False, key=self._key)
+        except (apsw.Error, OSError) as error:
+            if not isinstance(translated(error, self._path), StoreFull):
+                raise
+        return connect_frozen(self._path, self._key)
+
     # Working
 
     def _writing(self) -> Writer:
         if self._writer is None:
-            raise StoreReadOnly(str(self._folder), self._refusal)
+            assert self._refusal is not None
+            raise replace(self._refusal)
         return self._writer
 
     def _read(self, work: Callable[[Reading], T]) -> T:
@@ -211,13 +245,19 @@ class SqliteStore:
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            self._idle.put(connection)
+            self._put_back(connection)
 
     def _taken(self) -> apsw.Connection:
         try:
             return self._idle.get_nowait()
         except queue.Empty:
             return self._connect()
+
+    def _put_back(self, connection: apsw.Connection) -> None:
+        if self._for_one_read:
+            connection.close()
+        else:
+            self._idle.put(connection)
 
     def _following(self) -> Follower:
         # Made at the first need: it brings numpy along, which would slow the handshake.

@@ -31,6 +31,10 @@ def schema_version(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
 
+def is_current(connection: apsw.Connection) -> bool:
+    return schema_version(connection) == len(steps())
+
+
 def check_readable(connection: apsw.Connection, path: Path) -> None:
     """Refuse a file that is someone else's or from a later release."""
     # One statement, so that another process cannot migrate the file between two looks at it.
@@ -44,7 +48,7 @@ def check_readable(connection: apsw.Connection, path: Path) -> None:
 def migrate(connection: apsw.Connection, path: Path) -> None:
     """Apply what is missing. Two processes that start at once do it once."""
     check_readable(connection, path)
-    if schema_version(connection) == len(steps()):
+    if is_current(connection):
         return
     try:
         connection.execute("BEGIN IMMEDIATE")
