@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.domain.errors import StoreFullAtStart, StoreUnopened
+from commonplace.storage.sqlite.presence import is_anyone_here, present
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from tests.fakes import Embedder
 from tests.storage.disks import leave_free, small_disk
@@ -71,3 +72,13 @@ async def test_where_there_is_no_room_to_begin_a_store_nothing_is_said_of_readin
         assert "free some space" in refusal.value.remedy
         (disk / "filler").unlink()
         await opened(disk / "data").close()
+
+
+def test_whether_anyone_is_here_is_known_on_a_full_disk() -> None:
+    with small_disk() as disk:
+        (disk / "commonplace.lock").touch()
+        leave_free(disk, 0)
+        assert not is_anyone_here(disk)
+        with present(disk):
+            assert is_anyone_here(disk)
+        assert not is_anyone_here(disk)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import apsw
@@ -49,17 +49,13 @@ def present(folder: Path) -> Iterator[None]:
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """Nobody else is here, and nobody comes before the end of the block."""
-    connection = _lock(folder)
-    connection.set_busy_timeout(_BRIEFLY_MS)
-    try:
-        connection.execute("BEGIN EXCLUSIVE")
-    except apsw.BusyError as busy:
-        connection.close()
-        raise StoreInUse(str(folder), "a server or another command has the folder open") from busy
-    try:
+    with closing(_lock(folder)) as connection:
+        connection.set_busy_timeout(_BRIEFLY_MS)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except apsw.BusyError as busy:
+            raise StoreInUse(str(folder), "a server or another command has the folder open") from busy
         yield
-    finally:
-        connection.close()
 
 
 def is_anyone_here(folder: Path) -> bool:
@@ -71,6 +67,8 @@ def is_anyone_here(folder: Path) -> bool:
             return False
     except StoreInUse:
         return True
+    except apsw.FullError:  # the disk is full, but what the lock would write it writes only when it is alone
+        return False
 
 
 def _lock(folder: Path) -> apsw.Connection:
