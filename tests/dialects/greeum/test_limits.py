@@ -131,6 +131,29 @@ async def test_a_write_that_failed_shows_in_the_status_until_one_succeeds(local:
     assert (status["status"], status["storage"]) == ("healthy", {"writable": True, "reason": ""})
 
 
+def _destroy(file: Path, table: str) -> None:
+    """The first page of a table, on the disk; then a change elsewhere, so that nobody goes by what he remembers."""
+    connection = apsw.Connection(str(file))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).get
+    with file.open("r+b") as raw:
+        raw.seek((page - 1) * connection.pragma("page_size"))
+        raw.write(b"\xff" * 4096)
+    connection.execute("INSERT INTO meta (key, value) VALUES ('other', '')")
+    connection.close()
+
+
+@behaviour("greeum.server_status.damaged")
+@pytest.mark.parametrize("table", ["events", "unembedded", "memories"])
+async def test_a_damaged_file_shows_in_the_status(local: Conversation, folder: Path, table: str) -> None:
+    await local.call("add_memory", content="before")
+    _destroy(folder / "commonplace.db", table)
+    status = await local.call("server_status")
+    assert (status["status"], status["memory_stats"]["total_blocks"]) == ("degraded", None)
+    assert "malformed" in status["storage"]["reason"]
+    assert "commonplace restore" in status["storage"]["reason"]
+
+
 @behaviour("greeum.errors.embedding_error", "greeum.errors.more_codes")
 @pytest.mark.parametrize(
     ("error", "code"),

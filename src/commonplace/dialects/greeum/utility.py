@@ -14,9 +14,11 @@ from commonplace.dialects.greeum.memory import extracted_keywords, extracted_tag
 from commonplace.dialects.greeum.prompt import MOST_CHARS, enriched
 from commonplace.domain import limits
 from commonplace.domain.access import Permission
+from commonplace.domain.errors import StoreFailed
 from commonplace.domain.memory import MAX_KEYWORDS
 from commonplace.engine.chain import Verdict
 from commonplace.engine.recall import Question
+from commonplace.ports import Statistics
 
 MOST_IN_PROMPT = 100
 MATTERS = 0.15
@@ -34,9 +36,9 @@ class ChainVerdict(TypedDict):
 
 
 class MemoryStats(TypedDict):
-    total_blocks: int
-    active_stm: int
-    cache_size: int
+    total_blocks: int | None
+    active_stm: int | None
+    cache_size: int | None
 
 
 class Config(TypedDict):
@@ -49,8 +51,8 @@ class Config(TypedDict):
 class EmbeddingState(TypedDict):
     embedder: str
     search: str
-    pending: int
-    total: int
+    pending: int | None
+    total: int | None
     reason: str
 
 
@@ -140,29 +142,38 @@ async def server_status(call: Call) -> Status:
 
 
 async def status(call: Call) -> Status:
-    figures = await call.engine.upkeep.statistics()
-    mine = await call.engine.memories.page(call.actor, 1, ephemeral=True)
+    figures, active, damage = await _figures(call)
     failure = call.engine.embedding.failure
     store = call.engine.store
     trouble = store.trouble or ("" if store.writable else f"the store at {store.location} can only be read")
     return {
-        "status": "degraded" if failure or trouble else "healthy",
+        "status": "degraded" if failure or trouble or damage else "healthy",
         "version": API_VERSION,
         "memory_stats": {
-            "total_blocks": figures.blocks,
-            "active_stm": mine.total,
-            "cache_size": figures.cached,
+            "total_blocks": figures.blocks if figures else None,
+            "active_stm": active,
+            "cache_size": figures.cached if figures else None,
         },
         "config": config(call),
         "embedding": {
             "embedder": call.engine.embedding.name,
             "search": "lexical only" if failure else "hybrid",
-            "pending": figures.unembedded,
-            "total": figures.memories,
-            "reason": failure or figures.unembedded_reason,
+            "pending": figures.unembedded if figures else None,
+            "total": figures.memories if figures else None,
+            "reason": failure or (figures.unembedded_reason if figures else ""),
         },
-        "storage": {"writable": not trouble, "reason": trouble},
+        "storage": {"writable": not trouble, "reason": trouble or damage},
     }
+
+
+async def _figures(call: Call) -> tuple[Statistics | None, int | None, str]:
+    """Of the store, and of one's own short-term memories; or why they cannot be read."""
+    try:
+        figures = await call.engine.upkeep.statistics()
+        mine = await call.engine.memories.page(call.actor, 1, ephemeral=True)
+    except StoreFailed as failure:  # then, if ever, it is asked how the server is
+        return None, None, f"{failure.message}. {failure.remedy}"
+    return figures, mine.total, ""
 
 
 def config(call: Call) -> Config:
