@@ -14,7 +14,7 @@ from commonplace.bootstrap import build
 from commonplace.domain.access import Permission
 from commonplace.engine import Engine
 from commonplace.settings import Settings
-from tests.dialects.assoc.speech import AssocConversation, spoken_to
+from tests.dialects.assoc.speech import AssocConversation, refusal, spoken_to
 from tests.dialects.conversation import unique
 from tests.fakes import Clock, Embedder
 
@@ -144,7 +144,8 @@ async def test_an_import_is_reported_line_by_line(talk: AssocConversation) -> No
     entries = [{"content": f"{word} {number}"} for number in range(101)] + [{"content": f"{word} 0"}]
     data = await talk.call("memory_manage", action="import", import_data=json.dumps(entries))
     assert set(data) == {
-        "imported_count", "skipped_count", "error_count", "errors", "report", "report_left_out", "not_taken"
+        "imported_count", "skipped_count", "error_count", "errors", "errors_left_out",
+        "report", "report_left_out", "not_taken",
     }  # fmt: skip
     assert (data["imported_count"], data["skipped_count"], data["error_count"], data["errors"]) == (101, 1, 0, [])
     assert data["report"][0] | {"memory_id": ""} == {"line": 1, "memory_id": "", "result": "imported"}
@@ -236,6 +237,23 @@ async def test_every_fault_is_named_up_to_twenty(local: AssocConversation) -> No
     assert said.startswith("import_data: nothing was imported: entry 1: content")
     assert "entry 20: " in said
     assert said.endswith("; and 5 more")
+
+
+@behaviour("assoc.import.refused")
+async def test_a_refused_import_is_reported_like_one_that_was_done(local: AssocConversation) -> None:
+    entries = [{"content": "good"}, *[{}] * 101]
+    for data, count, line, reason in (
+        (json.dumps(entries), 101, 2, "content: is required and must be text"),
+        (_with(importance=2), 1, 2, "importance: must be a number from 0.0 to 1.0"),
+        ("{", 1, 0, "import_data: is not valid JSON"),
+    ):
+        report = refusal(await local.answer("memory_manage", action="import", import_data=data))["data"]
+        assert set(report) == {"imported_count", "skipped_count", "error_count", "errors", "errors_left_out"}
+        assert (report["imported_count"], report["skipped_count"], report["error_count"]) == (0, 0, count)
+        assert report["errors"][0]["line"] == line
+        assert report["errors"][0]["reason"].startswith(reason)
+        assert len(report["errors"]) + report["errors_left_out"] == count
+        assert len(report["errors"]) <= 100
 
 
 @behaviour("assoc.import.places")

@@ -1,8 +1,11 @@
 """The dialect itself: its name and its words for what went wrong."""
 
+from typing import Any
+
 from commonplace.dialects._dialect import Body, Dialect
 from commonplace.domain.errors import (
     AlreadyExists,
+    BundleRefused,
     CommonplaceError,
     Conflict,
     EmbeddingFailed,
@@ -41,6 +44,7 @@ _WORDS: dict[type[CommonplaceError], tuple[str, str]] = {
     StoreFailed: ("STORAGE_ERROR", "ストレージエラーが発生しました"),
     EmbeddingFailed: ("EMBEDDING_ERROR", "埋め込みの生成に失敗しました"),
 }
+_MOST_FAULTS = 100
 _UNFORESEEN = ("INTERNAL_ERROR", "内部エラーが発生しました")
 
 
@@ -50,7 +54,20 @@ def refusal(error: CommonplaceError) -> Body:
     remedy = f". {error.remedy[0].upper()}{error.remedy[1:]}" if error.remedy else ""
     particulars = f"{error.message}{remedy}"
     message = f"{words}: {particulars}" if code != _UNFORESEEN[0] else words
-    return {"success": False, "data": None, "message": words, "error": {"code": code, "message": message}}
+    return {"success": False, "data": _data(error), "message": words, "error": {"code": code, "message": message}}
+
+
+def _data(error: CommonplaceError) -> dict[str, Any] | None:
+    """What a program can read of a failure, in the form that the same action has where it succeeds."""
+    if not isinstance(error, BundleRefused):
+        return None
+    return {
+        "imported_count": 0,
+        "skipped_count": 0,
+        "error_count": len(error.faults),
+        "errors": [{"line": fault.line, "reason": fault.reason} for fault in error.faults[:_MOST_FAULTS]],
+        "errors_left_out": max(len(error.faults) - _MOST_FAULTS, 0),
+    }
 
 
 def _worded(error: CommonplaceError) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -13,9 +14,9 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, beginning, described, reference
-from commonplace.domain.errors import Forbidden, Invalid, NotFound
+from commonplace.domain.errors import BundleRefused, Forbidden, Invalid, NotFound
 from commonplace.domain.memory import Memory
-from commonplace.domain.record import BundleReport
+from commonplace.domain.record import BundleReport, Fault
 
 MOST_AT_ONCE = 1000
 MOST_SHOWN = 100
@@ -98,17 +99,19 @@ async def export(
 
 @actions.writes
 async def import_(call: Call, *, import_data: str, export_format: str | None = None) -> Done:
-    brought = formats.read(import_data, export_format, call.engine.clock.now())
+    brought = _read(import_data, export_format, call.engine.clock.now())
     archive, not_taken = call.engine.archive, brought.not_taken
     faults = brought.all_faults(await archive.faults(call.actor, brought.bundle)) if brought.faults else []
     report = BundleReport(faults=faults) if faults else await archive.bring(call.actor, brought.bundle)
     if report.faults:
-        raise Invalid("import_data", "nothing was imported: " + formats.told(report.faults))
+        reason = "nothing was imported: " + formats.told(report.faults)
+        raise BundleRefused("import_data", reason, faults=report.faults)
     data = {
         "imported_count": report.imported,
         "skipped_count": report.skipped,
         "error_count": 0,
         "errors": [],
+        "errors_left_out": 0,
         "report": [{"line": n, "memory_id": id_, "result": what} for n, id_, what in report.lines[:MOST_SHOWN]],
         "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
         "not_taken": not_taken,
@@ -117,6 +120,14 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
     later = unembedded(call.engine.embedding.failure) if report.imported else ""
     left = f" (取り込まないフィールド: {', '.join(not_taken)})" if not_taken else ""
     return Done(data, f"{report.imported}件をインポートしました{skipped}{left}{later}")
+
+
+def _read(data: str, form: str | None, now: datetime) -> formats.Brought:
+    """What cannot be read at all is a fault of the whole."""
+    try:
+        return formats.read(data, form, now)
+    except Invalid as error:
+        raise BundleRefused(error.field, error.reason, faults=[Fault(0, error.message)]) from error
 
 
 @actions.writes

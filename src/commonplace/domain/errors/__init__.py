@@ -22,6 +22,7 @@ from commonplace.domain.errors.failures import (
 )
 from commonplace.domain.errors.refusals import (
     AlreadyExists,
+    BundleRefused,
     Busy,
     Circular,
     Conflict,
@@ -43,6 +44,7 @@ from commonplace.domain.errors.root import CommonplaceError
 __all__ = [
     "AlreadyExists",
     "BackupBroken",
+    "BundleRefused",
     "Busy",
     "ChainBroken",
     "Circular",

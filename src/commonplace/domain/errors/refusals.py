@@ -1,9 +1,11 @@
 """What a caller asked for and does not get: his own doing, or another's."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from commonplace.domain.errors.root import CommonplaceError
+from commonplace.domain.record import Fault
 
 
 @dataclass(eq=False)
@@ -39,6 +41,13 @@ class Invalid(CommonplaceError):
     @property
     def message(self) -> str:
         return f"{self.field}: {self.reason}"
+
+
+@dataclass(eq=False)
+class BundleRefused(Invalid):
+    """Memories from elsewhere of which none was taken, because of what is wrong with some; 0 stands for the whole."""
+
+    faults: Sequence[Fault] = ()
 
 
 @dataclass(eq=False)
