@@ -82,6 +82,8 @@ class Fault:
     line: int
     reason: str
     remedy: str = ""
+    denied: bool = False
+    """Nothing but a right is missing."""
 
 
 @dataclass(slots=True)

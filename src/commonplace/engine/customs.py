@@ -56,7 +56,7 @@ class Customs:
                 _check(record)
                 self._check_home(record)
             except CommonplaceError as error:
-                yield Fault(line, error.message, error.remedy)
+                yield Fault(line, error.message, error.remedy, isinstance(error, Forbidden))
 
     def _check_home(self, record: Record) -> None:
         if record.place in self._over:

@@ -80,6 +80,7 @@ IN_PROJECT = {"project_id": "$project"}
 FILTERED = {"filters": {"project_ids": ["$project"]}}
 ENTRY = json.dumps([{"content": "$word", "domain": "project", "project_id": "$project"}])
 COMMON_ENTRY = json.dumps([{"content": "$word", "domain": "global"}])
+FAULTY_TOO = json.dumps([{"content": "$word", "domain": "global"}, {"content": ""}])
 MOVE = {"migration_config": {"source_domain": "user", "target_domain": "global"}}
 ROWS = (
     Row("memory", "store", CHANGES, {"content": "$word", "domain": "user"}),
@@ -108,8 +109,9 @@ ROWS = (
     Row("memory_manage", "stats", _sees(NO_PROJECT), IN_PROJECT),
     Row("memory_manage", "export", _sees(NO_PROJECT), IN_PROJECT),
     Row("memory_manage", "import", CHANGES, {"import_data": '[{"content": "$word"}]'}),
-    Row("memory_manage", "import", (FAULT, OK, DENIED, FAULT, FAULT, FAULT, DENIED), {"import_data": COMMON_ENTRY}),
-    Row("memory_manage", "import", (OK, FAULT, DENIED, OK, FAULT, FAULT, DENIED), {"import_data": ENTRY}),
+    Row("memory_manage", "import", OVERRULES, {"import_data": COMMON_ENTRY}),
+    Row("memory_manage", "import", (OK, FAULT, DENIED, OK, DENIED, FAULT, DENIED), {"import_data": ENTRY}),
+    Row("memory_manage", "import", (FAULT, FAULT, DENIED, FAULT, FAULT, FAULT, DENIED), {"import_data": FAULTY_TOO}),
     Row(  # writing in a project is no right to carry things out of it
         "memory_manage", "change_domain", (OK, NO_MEMORY, DENIED, DENIED, DENIED, NO_MEMORY, DENIED),
         {"memory_ids": ["$shared"], "new_domain": "user"},
@@ -234,7 +236,7 @@ async def test_every_action_of_every_tool_has_a_row(house: House) -> None:
     assert offered == {(row.tool, row.action) for row in ROWS}
 
 
-@behaviour("assoc.permissions.matrix", "assoc.permissions.indistinguishable")
+@behaviour("assoc.permissions.matrix", "assoc.permissions.indistinguishable", "assoc.import.denied")
 @pytest.mark.parametrize("row", ROWS, ids=str)
 async def test_each_caller_gets_what_the_table_says(house: House, row: Row) -> None:
     wanted = json.dumps(dict(row.arguments))

@@ -71,6 +71,8 @@ def _data(error: CommonplaceError) -> dict[str, Any] | None:
 
 
 def _worded(error: CommonplaceError) -> tuple[str, str]:
+    if isinstance(error, BundleRefused) and error.denied:
+        return _WORDS[Forbidden]
     if isinstance(error, NotFound) and error.what in _MISSING:
         return _MISSING[error.what]
     if isinstance(error, AlreadyExists) and error.what == "member":

@@ -49,6 +49,11 @@ class BundleRefused(Invalid):
 
     faults: Sequence[Fault] = ()
 
+    @property
+    def denied(self) -> bool:
+        """Whether it could be taken as it is from someone with more rights."""
+        return all(fault.denied for fault in self.faults)
+
 
 @dataclass(eq=False)
 class Forbidden(CommonplaceError):
