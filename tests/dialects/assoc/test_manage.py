@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.dialects.assoc.speech import AssocConversation
+from tests.dialects.assoc.speech import AssocConversation, refusal
 from tests.dialects.conversation import unique
 from tests.fakes import Clock
 
@@ -141,6 +141,17 @@ async def test_many_are_deleted_at_once_and_what_is_not_there_is_named(talk: Ass
     for ids in ([], [str(n) for n in range(1001)]):
         said = await talk.invalid("memory_manage", action="batch_delete", memory_ids=ids)
         assert said.startswith("memory_ids: ")
+
+
+@behaviour("assoc.batch_delete.nothing")
+async def test_deleting_nothing_of_what_was_named_is_an_error(talk: AssocConversation) -> None:
+    ids = [ABSENT, *(f"nonsense {number}" for number in range(6))]
+    body = refusal(await talk.answer("memory_manage", action="batch_delete", memory_ids=ids))
+    assert body["data"] == {"deleted_count": 0, "deleted": [], "not_found": ids, "denied": []}
+    assert body["error"] == {
+        "code": "MEMORY_NOT_FOUND",
+        "message": f"記憶が見つかりません: nothing was deleted: not found: {', '.join(map(repr, ids[:5]))} and 2 more",
+    }
 
 
 @behaviour("assoc.cleanup.sessions")

@@ -11,6 +11,7 @@ from commonplace.domain.errors import (
     EmbeddingFailed,
     Forbidden,
     Invalid,
+    NoneDeleted,
     NotFound,
     SessionRequired,
     StoreFailed,
@@ -59,6 +60,8 @@ def refusal(error: CommonplaceError) -> Body:
 
 def _data(error: CommonplaceError) -> dict[str, Any] | None:
     """What a program can read of a failure, in the form that the same action has where it succeeds."""
+    if isinstance(error, NoneDeleted):
+        return {"deleted_count": 0, "deleted": [], "not_found": [*error.missing], "denied": [*error.denied]}
     if not isinstance(error, BundleRefused):
         return None
     return {
@@ -71,7 +74,9 @@ def _data(error: CommonplaceError) -> dict[str, Any] | None:
 
 
 def _worded(error: CommonplaceError) -> tuple[str, str]:
-    if isinstance(error, BundleRefused) and error.denied:
+    if isinstance(error, NoneDeleted) and not error.denied:
+        return _MISSING["memory"]
+    if isinstance(error, BundleRefused | NoneDeleted) and error.denied:
         return _WORDS[Forbidden]
     if isinstance(error, NotFound) and error.what in _MISSING:
         return _MISSING[error.what]

@@ -14,7 +14,7 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, beginning, described, reference
-from commonplace.domain.errors import BundleRefused, Forbidden, Invalid, NotFound
+from commonplace.domain.errors import BundleRefused, Forbidden, Invalid, NoneDeleted, NotFound
 from commonplace.domain.memory import Memory
 from commonplace.domain.record import BundleReport, Fault
 
@@ -151,11 +151,13 @@ async def change_domain(
 
 @actions.destroys
 async def batch_delete(call: Call, *, memory_ids: list[str]) -> Done:
-    """Each for itself: what cannot be deleted is named and does not hold up the others."""
+    """Each for itself: what cannot be deleted is named and does not hold up the others; if that is all, it fails."""
     fates = await _deleted(call, _distinct(memory_ids))
     deleted = [fate.id for fate in fates.values() if isinstance(fate, Memory)]
     missing = [one[:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, NotFound)]
     denied = [one[:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, Forbidden)]
+    if not deleted:
+        raise NoneDeleted(tuple(missing), tuple(denied))
     data = {"deleted_count": len(deleted), "deleted": deleted, "not_found": missing, "denied": denied}
     left = [f"{words}: {len(ids)}件" for words, ids in (("見つからない", missing), ("権限がない", denied)) if ids]
     return Done(data, f"{len(deleted)}件の記憶を削除しました" + (f" ({', '.join(left)})" if left else ""))

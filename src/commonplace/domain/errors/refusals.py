@@ -7,6 +7,14 @@ from typing import Any
 from commonplace.domain.errors.root import CommonplaceError
 from commonplace.domain.record import Fault
 
+_MOST_NAMED = 5
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first of them; the others are counted."""
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(map(repr, names[:_MOST_NAMED])) + more
+
 
 @dataclass(eq=False)
 class NotFound(CommonplaceError):
@@ -77,6 +85,19 @@ class Forbidden(CommonplaceError):
         if self.needs == "account":
             return "use a key that is not limited to some places"
         return f"use a credential that has {self.needs!r}"
+
+
+@dataclass(eq=False)
+class NoneDeleted(CommonplaceError):
+    """Several were to be deleted, and not one could be: which the caller does not see, which he may not delete."""
+
+    missing: tuple[str, ...]
+    denied: tuple[str, ...] = ()
+
+    @property
+    def message(self) -> str:
+        parts = (("not yours to delete", self.denied), ("not found", self.missing))
+        return "nothing was deleted: " + "; ".join(f"{why}: {_named(ids)}" for why, ids in parts if ids)
 
 
 @dataclass(eq=False)
