@@ -8,6 +8,9 @@ from typing import Any
 IMPORTED = "imported"
 KNOWN = "skipped: it is here already"
 OVER = "skipped: its time is over"
+TO_ITSELF = "a memory is not tied to itself"
+NOT_BROUGHT = "neither of the two was brought"
+NO_END = "one of the two is not here, or not yours to tie"
 FOREIGN_AUTHOR = "imported_author"
 """In the metadata of a memory: the name of who wrote it, where that is no user here."""
 MOST_RECORDS = 10_000
@@ -86,6 +89,14 @@ class Fault:
     """Nothing but a right is missing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Untied:
+    """A tie that was brought and not made."""
+
+    link: RecordedLink
+    reason: str
+
+
 @dataclass(slots=True)
 class BundleReport:
     """What became of a bundle; with faults, nothing was written."""
@@ -95,6 +106,7 @@ class BundleReport:
     lines: list[tuple[int, str, str]] = field(default_factory=list)
     """Which entry, its id here, what became of it."""
     faults: list[Fault] = field(default_factory=list)
+    untied: list[Untied] = field(default_factory=list)
 
     def add(self, line: int, identifier: str, what: str) -> None:
         self.lines.append((line, identifier, what))

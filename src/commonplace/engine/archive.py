@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -22,13 +22,17 @@ from commonplace.domain.record import (
     MOST_BYTES,
     MOST_LINKS,
     MOST_RECORDS,
+    NO_END,
+    NOT_BROUGHT,
     OVER,
+    TO_ITSELF,
     Bundle,
     BundleReport,
     Fault,
     Record,
     RecordedLink,
     RecordedPlace,
+    Untied,
 )
 from commonplace.engine.access import changeable, readable
 from commonplace.engine.customs import Customs
@@ -150,12 +154,27 @@ class Archive:
         return memory
 
     async def _tie(self, actor: Actor, bundle: Bundle, report: BundleReport) -> None:
-        """Only what came with the bundle, and only where the actor may write: an id alone gives no right."""
-        here = {bundle.records[line - 1].id: MemoryId(known) for line, known, what in report.lines if what != OVER}
-        ids = await self._store.read(lambda tx: _writable(tx, changeable(tx, actor, self._clock.now()), here))
-        between = [link for link in bundle.links if link.source in ids and link.target in ids]
+        """Only what came with the bundle, to what came with it or is here: an id alone gives no right.
+
+        The other end may have come earlier, as with the pages of one export.
+        """
+        brought = {bundle.records[line - 1].id: MemoryId(known) for line, known, what in report.lines if what != OVER}
+        ids, own = await self._store.read(lambda tx: self._ends(tx, actor, bundle.links, brought))
+        reasons = [_untied(link, brought, ids, own) for link in bundle.links]
+        report.untied += [Untied(link, why) for link, why in zip(bundle.links, reasons, strict=True) if why]
+        between = [link for link, why in zip(bundle.links, reasons, strict=True) if not why]
         for start in range(0, len(between), _LINKS_AT_ONCE):
             await self._store.write(partial(_keep, ids=ids, links=between[start : start + _LINKS_AT_ONCE]))
+
+    def _ends(
+        self, tx: Reading, actor: Actor, links: Iterable[RecordedLink], brought: Mapping[str, MemoryId]
+    ) -> tuple[dict[str, MemoryId], set[str]]:
+        """Which memories the ends of ties are, here, as far as the actor sees them; and which he may change."""
+        seen, among = readable(tx, actor, self._clock.now()), changeable(tx, actor, self._clock.now())
+        named = dict.fromkeys(end for link in links for end in (link.source, link.target) if end)
+        here = {end: brought.get(end) or MemoryId(_here(tx, actor, end, seen)) for end in named}
+        ids = {end: memory for end, memory in here.items() if memory}
+        return ids, {end for end, memory in ids.items() if tx.memory(memory, among)}
 
 
 def _faults(tx: Reading, actor: Actor, bundle: Bundle, now: datetime) -> list[Fault]:
@@ -244,8 +263,14 @@ def _found(tx: Transaction, actor: Actor, place: RecordedPlace, now: datetime) -
     tx.collections.describe(replace(founded, ends_at=place.ends_at, metadata={"description": place.description}))
 
 
-def _writable(tx: Reading, among: Filter, ids: Mapping[str, MemoryId]) -> dict[str, MemoryId]:
-    return {origin: here for origin, here in ids.items() if tx.memory(here, among)}
+def _untied(link: RecordedLink, brought: Container[str], here: Container[str], own: Container[str]) -> str:
+    """Why a tie is not made. As by hand, who may change one of the two and see the other may tie them."""
+    if link.source == link.target:
+        return TO_ITSELF
+    if link.source not in brought and link.target not in brought:
+        return NOT_BROUGHT
+    is_allowed = link.source in here and link.target in here and (link.source in own or link.target in own)
+    return "" if is_allowed else NO_END
 
 
 def _keep(tx: Transaction, ids: Mapping[str, MemoryId], links: Sequence[RecordedLink]) -> None:
@@ -267,8 +292,12 @@ def _origin(record: Record) -> str:
 
 def _known(tx: Reading, actor: Actor, record: Record, now: datetime) -> str:
     """The id of the memory that this record was, here."""
-    among = readable(tx, actor, now)
-    for identifier in (record.id, tx.origin(_source(actor), _origin(record))):
+    return _here(tx, actor, _origin(record), readable(tx, actor, now))
+
+
+def _here(tx: Reading, actor: Actor, origin: str, among: Filter) -> str:
+    """The id here of what was brought or is named as this; an id elsewhere may be another one here."""
+    for identifier in (origin, tx.origin(_source(actor), origin)):
         if identifier and tx.memory(MemoryId(identifier), among):
             return identifier
     return ""

@@ -51,10 +51,13 @@ class Customs:
                 yield Fault(0, f"places: {error.message}")
 
     def _of_the_entries(self) -> Iterator[Fault]:
+        firsts: dict[str, Record] = {}
         for line, record in enumerate(self._bundle.records, 1):
             try:
                 _check(record)
                 self._check_home(record)
+                if record.id and firsts.setdefault(record.id, record) != record:  # only one of them could be kept
+                    raise Invalid("memory_id", f"{record.id} is that of an earlier entry, which says something else")
             except CommonplaceError as error:
                 yield Fault(line, error.message, error.remedy, isinstance(error, Forbidden))
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -145,7 +146,7 @@ async def test_an_import_is_reported_line_by_line(talk: AssocConversation) -> No
     data = await talk.call("memory_manage", action="import", import_data=json.dumps(entries))
     assert set(data) == {
         "imported_count", "skipped_count", "error_count", "errors", "errors_left_out",
-        "report", "report_left_out", "not_taken",
+        "report", "report_left_out", "not_taken", "associations_not_taken",
     }  # fmt: skip
     assert (data["imported_count"], data["skipped_count"], data["error_count"], data["errors"]) == (101, 1, 0, [])
     assert data["report"][0] | {"memory_id": ""} == {"line": 1, "memory_id": "", "result": "imported"}
@@ -368,6 +369,38 @@ async def test_a_record_as_the_reference_has_it_is_taken_without_its_owner_and_i
     assert (kept["content"], kept["author_id"], kept["user_id"]) == (record["content"], me, me)
     again = await talk.call("memory_manage", action="import", import_data=json.dumps([{"content": unique()}]))
     assert again["not_taken"] == []
+
+
+def _tie(one: str, other: str) -> dict[str, object]:
+    return {"from_memory_id": one, "to_memory_id": other, "type": "manual", "strength": 0.5}
+
+
+@behaviour("assoc.import.associations")
+async def test_an_association_that_is_not_made_is_told(talk: AssocConversation) -> None:
+    here, also_here, brought = await talk.store(), await talk.store(), str(uuid4())
+    ties = [_tie(brought, ABSENT), _tie(brought, brought), _tie(here, also_here), _tie(here, brought)]
+    whole = {"memories": [{"memory_id": brought, "content": unique()}], "associations": ties}
+    body = await talk.told("memory_manage", action="import", import_data=json.dumps(whole))
+    assert body["data"]["not_taken"] == ["associations (3)"]
+    assert "associations (3)" in body["message"]
+    assert [(one["to_memory_id"], one["reason"]) for one in body["data"]["associations_not_taken"]] == [
+        (ABSENT, "one of the two is not here, or not yours to tie"),
+        (brought, "a memory is not tied to itself"),
+        (also_here, "neither of the two was brought"),
+    ]
+    near = await talk.call("memory", action="get_related", memory_id=brought, depth=1)
+    assert here in [one["memory_id"] for one in near["related_memories"]]
+
+
+@behaviour("assoc.import.contradiction")
+async def test_two_entries_that_say_different_things_under_one_id_are_a_fault(talk: AssocConversation) -> None:
+    word, same = unique(), str(uuid4())
+    entries = [{"memory_id": same, "content": word}, {"memory_id": same.upper(), "content": f"{word} 2"}]
+    said = await talk.invalid("memory_manage", action="import", import_data=json.dumps(entries))
+    assert f"entry 2: memory_id: {same} is that of an earlier entry, which says something else" in said
+    assert await talk.finds(word) == []
+    report = await talk.call("memory_manage", action="import", import_data=json.dumps(entries[:1] * 2))
+    assert (report["imported_count"], report["skipped_count"]) == (1, 1)
 
 
 @behaviour("assoc.import.over")

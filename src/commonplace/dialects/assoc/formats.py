@@ -13,7 +13,7 @@ from typing import Any
 from commonplace.dialects.assoc.parameters import canonical, moment
 from commonplace.domain.errors import Invalid
 from commonplace.domain.link import LinkKind
-from commonplace.domain.record import Bundle, Fault, Record, RecordedLink, RecordedPlace
+from commonplace.domain.record import Bundle, Fault, Record, RecordedLink, RecordedPlace, Untied
 from commonplace.language.importance import importance as judged
 
 MOST_FAULTS_TOLD = 20
@@ -259,6 +259,10 @@ def _link(entry: Any, now: datetime) -> RecordedLink:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         needed = "from_memory_id, to_memory_id and a strength from 0 to 1; type may be semantic, temporal or manual"
         raise Invalid(within, f"has an entry that cannot be read: it needs {needed}") from error
+
+
+def untied(one: Untied) -> dict[str, str]:
+    return {"from_memory_id": one.link.source[:80], "to_memory_id": one.link.target[:80], "reason": one.reason}
 
 
 def _place(entry: Any) -> RecordedPlace:

@@ -100,12 +100,13 @@ async def export(
 @actions.writes
 async def import_(call: Call, *, import_data: str, export_format: str | None = None) -> Done:
     brought = _read(import_data, export_format, call.engine.clock.now())
-    archive, not_taken = call.engine.archive, brought.not_taken
+    archive = call.engine.archive
     faults = brought.all_faults(await archive.faults(call.actor, brought.bundle)) if brought.faults else []
     report = BundleReport(faults=faults) if faults else await archive.bring(call.actor, brought.bundle)
     if report.faults:
         reason = "nothing was imported: " + formats.told(report.faults)
         raise BundleRefused("import_data", reason, faults=report.faults)
+    not_taken = [*brought.not_taken, *([f"associations ({len(report.untied)})"] if report.untied else [])]
     data = {
         "imported_count": report.imported,
         "skipped_count": report.skipped,
@@ -115,6 +116,7 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
         "report": [{"line": n, "memory_id": id_, "result": what} for n, id_, what in report.lines[:MOST_SHOWN]],
         "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
         "not_taken": not_taken,
+        "associations_not_taken": [formats.untied(one) for one in report.untied[:MOST_SHOWN]],
     }
     skipped = f" (省略: {report.skipped}件)" if report.skipped else ""
     later = unembedded(call.engine.embedding.failure) if report.imported else ""
