@@ -264,7 +264,9 @@ async def test_a_bundle_holds_no_more_than_can_travel(engine: Engine, owner: Act
         clock.advance(timedelta(seconds=1))
     bundle, total = await engine.archive.bundle(owner)
     assert (total, len(bundle.records)) == (10, 8)
-    assert bundle.records[-1].content.startswith("9 "), "the newest are taken"
+    assert bundle.records[0].content.startswith("0 "), "the oldest are taken"
+    rest, total = await engine.archive.bundle(owner, 8)
+    assert (total, [one.content[0] for one in rest.records]) == (10, ["8", "9"])
 
 
 # As text

@@ -18,6 +18,10 @@ MOST_LINKS = 100_000
 MOST_PLACES = 1000
 MOST_BYTES = 8 * 1024 * 1024
 """Of all texts that leave at once: what comes back must fit into a request."""
+MOST_BYTES_WITH_TIES = 14 * 1024 * 1024
+RECORD_BYTES = 800
+TIE_BYTES = 300
+"""About as much as the rest of a memory and a tie take when they are written, with the names of their fields."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.collection import Collection, Kind
 from commonplace.domain.filter import Filter
@@ -20,11 +21,14 @@ from commonplace.domain.record import (
     IMPORTED,
     KNOWN,
     MOST_BYTES,
+    MOST_BYTES_WITH_TIES,
     MOST_LINKS,
     MOST_RECORDS,
     NO_END,
     NOT_BROUGHT,
     OVER,
+    RECORD_BYTES,
+    TIE_BYTES,
     TO_ITSELF,
     Bundle,
     BundleReport,
@@ -43,6 +47,7 @@ from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 _SOURCE = "bundle"
 _BATCH = 50
 _LINKS_AT_ONCE = 2000
+_FARTHEST = 2**53
 _PLACED = (Kind.PROJECT, Kind.SESSION)
 
 
@@ -57,11 +62,15 @@ class Archive:
 
     # Out
 
-    async def bundle(self, actor: Actor) -> tuple[Bundle, int]:
-        """What the actor may see, oldest first, as far as a bundle goes; and how many there are in all."""
+    async def bundle(self, actor: Actor, offset: int = 0) -> tuple[Bundle, int]:
+        """What the actor may see after the first ones, as far as a bundle goes; and how many there are in all.
+
+        The oldest come first: what is stored meanwhile comes after all others and moves none of them.
+        """
         require(actor, Permission.READ)
+        limits.within("offset", offset, 0, _FARTHEST)
         now = self._clock.now()
-        return await self._store.read(lambda tx: _bundle(tx, readable(tx, actor, now)))
+        return await self._store.read(lambda tx: _bundle(tx, readable(tx, actor, now), offset))
 
     # In
 
@@ -181,33 +190,44 @@ def _faults(tx: Reading, actor: Actor, bundle: Bundle, now: datetime) -> list[Fa
     return Customs(tx, actor, bundle, now, lambda record: bool(_known(tx, actor, record, now))).faults()
 
 
-def _bundle(tx: Reading, among: Filter) -> tuple[Bundle, int]:
-    newest, total = _newest(tx, among)
-    memories = sorted(newest, key=lambda memory: (memory.created_at, memory.id))
+def _bundle(tx: Reading, among: Filter, offset: int) -> tuple[Bundle, int]:
+    total = tx.count(among)
+    memories, links = _fitting(tx, among, _oldest(tx, among, offset, total))
     names = {user: _name(tx, user) for user in {memory.author.user for memory in memories}}
     places = _recorded_places(tx, among)
     known = frozenset(place.id for place in places)
     records = tuple(_record(memory, names[memory.author.user], known) for memory in memories)
-    links = tx.links.among([memory.number for memory in memories], MOST_LINKS)
     ties = [RecordedLink(t.source, t.target, t.kind.value, t.strength, t.created_at, t.used_at) for t in links]
     ordered = tuple(sorted(ties, key=lambda tie: (tie.source, tie.target, tie.kind)))
     return Bundle(records, ordered, places, tied=True), total
 
 
-def _newest(tx: Reading, among: Filter) -> tuple[list[Memory], int]:
+def _oldest(tx: Reading, among: Filter, offset: int, total: int) -> list[Memory]:
     """As many as a bundle holds, read a little at a time: a text may be long."""
     memories: list[Memory] = []
     room = MOST_BYTES
-    while len(memories) < MOST_RECORDS:
-        page = tx.page(among, _BATCH, len(memories))
-        for memory in page.memories:
+    for start in range(offset, min(total, offset + MOST_RECORDS), _BATCH):
+        end = min(start + _BATCH, total, offset + MOST_RECORDS)
+        for memory in reversed(tx.page(among, end - start, total - end).memories):  # a page has the newest first
             room -= len(memory.content.encode())
             if room < 0 and memories:
-                return memories, page.total
+                return memories
             memories.append(memory)
-        if len(page.memories) < _BATCH:
-            break
-    return memories, page.total
+    return memories
+
+
+def _fitting(tx: Reading, among: Filter, memories: list[Memory]) -> tuple[list[Memory], Sequence[Link]]:
+    """With all their ties, also to what leaves in another bundle; fewer where these would be too much at once."""
+    while True:
+        links = tx.links.around([memory.number for memory in memories], among, MOST_LINKS)
+        if len(memories) < 2 or _size(memories, links) <= MOST_BYTES_WITH_TIES:
+            return memories, links
+        memories = memories[: len(memories) // 2]
+
+
+def _size(memories: Sequence[Memory], links: Sequence[Link]) -> int:
+    texts = sum(len(memory.content.encode()) + len(str(memory.metadata).encode()) for memory in memories)
+    return texts + RECORD_BYTES * len(memories) + TIE_BYTES * len(links)
 
 
 def _recorded_places(tx: Reading, among: Filter) -> tuple[RecordedPlace, ...]:

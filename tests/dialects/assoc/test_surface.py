@@ -63,6 +63,7 @@ TABLES: dict[str, dict[str, tuple[str, Any]]] = {
         "project_id": (TEXT, None),
         "session_id": (TEXT, None),
         "export_format": (TEXT, "json"),
+        "offset": (COUNT, 0),
         "import_data": (TEXT, None),
         "cleanup_before": (TEXT, None),
     },

@@ -13,7 +13,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
-from commonplace.dialects.assoc.parameters import DateTime, Domain, Texts, beginning, described, reference
+from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Texts, beginning, described, reference
 from commonplace.domain.errors import BundleRefused, Forbidden, Invalid, NoneDeleted, NotFound
 from commonplace.domain.memory import Memory
 from commonplace.domain.record import BundleReport, Fault
@@ -43,6 +43,9 @@ async def memory_manage(
     session_id: Annotated[str | None, described("Session, where the domain is session")] = None,
     export_format: Annotated[
         Literal["json", "csv", "markdown"] | None, described("Form of the data (export, import)", "json")
+    ] = None,
+    offset: Annotated[
+        Count, described("How many of the oldest to leave out: next_offset of the last page (export)", 0)
     ] = None,
     import_data: Annotated[str | None, described("What an export gave, as it is (import)")] = None,
     cleanup_before: Annotated[
@@ -80,20 +83,24 @@ async def export(
     call: Call,
     *,
     export_format: str = "json",
+    offset: int = 0,
     target_domain: str | None = None,
     project_id: str | None = None,
     session_id: str | None = None,
 ) -> Done:
     aim = await scope.aimed(call, target_domain, project_id, session_id)
-    bundle, total = await call.engine.archive.bundle(aim.actor)
+    bundle, total = await call.engine.archive.bundle(aim.actor, offset)
+    end = offset + len(bundle.records)
     data = {
         "exported_data": formats.written(export_format, bundle),
         "format": export_format,
         "exported_at": stamp(call.engine.clock.now()),
         "count": len(bundle.records),
         "total": total,
+        "has_more": end < total,
+        **({"next_offset": end} if end < total else {}),
     }
-    cut = f" (全{total}件のうち新しいもの)" if total > len(bundle.records) else ""
+    cut = f" (全{total}件。続きは offset={end} で取得できます)" if end < total else ""
     return Done(data, f"{len(bundle.records)}件の記憶をエクスポートしました{cut}{aim.remark}", aim.unused)
 
 

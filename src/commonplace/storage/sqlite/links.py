@@ -28,6 +28,12 @@ class SqliteLinkReading(Statements):
     def among(self, numbers: Iterable[int], limit: int) -> Sequence[Link]:
         return [_link(row) for row in self._all("links_among", numbers=rows.numbers_json(numbers), limit=limit)]
 
+    def around(self, numbers: Iterable[int], among: Filter, limit: int) -> Sequence[Link]:
+        chosen = rows.numbers_json(numbers)
+        return [
+            _link(row) for row in self._all("links_around", numbers=chosen, limit=limit, **rows.seen_bindings(among))
+        ]
+
     def leaving(self, numbers: Iterable[int]) -> Sequence[Link]:
         return [_link(row) for row in self._all("links_leaving", numbers=rows.numbers_json(numbers))]
 

@@ -50,6 +50,21 @@ WHERE l.source IN (SELECT value FROM json_each(:numbers)) AND +l.target IN (SELE
 ORDER BY l.strength DESC, l.source, l.target
 LIMIT :limit
 
+-- name: links_around
+SELECT s.id, m.id, l.kind, l.strength, l.created_at, l.used_at
+FROM links AS l
+JOIN memories AS s ON s.number = l.source
+JOIN memories AS m ON m.number = l.target
+WHERE l.source IN (SELECT value FROM json_each(:numbers)) AND {seen_in_order}
+UNION
+SELECT m.id, t.id, l.kind, l.strength, l.created_at, l.used_at
+FROM links AS l
+JOIN memories AS t ON t.number = l.target
+JOIN memories AS m ON m.number = l.source
+WHERE l.target IN (SELECT value FROM json_each(:numbers)) AND {seen_in_order}
+ORDER BY 4 DESC, 1, 2, 3
+LIMIT :limit
+
 -- name: links_leaving
 SELECT s.id, t.id, l.kind, l.strength, l.created_at, l.used_at
 FROM links AS l
