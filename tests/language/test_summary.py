@@ -26,6 +26,20 @@ def test_a_summary_is_made_of_the_sentences_that_say_most_in_their_order(languag
     assert aside.strip() not in short
 
 
+def test_a_sentence_that_is_repeated_comes_once_and_leaves_its_room_to_the_others() -> None:
+    again = "The harbour committee met again and talked about the new crane of the harbour. "
+    facts = ["The deadline is the third of May.", "The budget is forty thousand euros."]
+    short = summary(again * 3 + facts[0] + " " + again * 3 + facts[1])
+    assert short == f"{again}{facts[0]} {facts[1]}"
+    assert summary(again * 50) == again.strip()
+    assert facts[0] in summary(again * 500 + facts[0]), "nor do the repeats count where only so many are looked at"
+
+
+def test_a_stop_within_a_number_or_an_address_ends_no_sentence() -> None:
+    said = "The server at 10.0.0.1 runs version 2.2.2 of it."
+    assert said in summary(f"{said} " + "Lunch was late and long. Nobody minded that at all. " * 20)
+
+
 def test_a_short_text_is_its_own_summary() -> None:
     assert summary("  A short\n text. ") == "A short text."
     assert summary("") == ""
