@@ -102,6 +102,19 @@ def test_an_unknown_key_is_refused_with_the_nearest_name(tmp_path: Path, path: s
         read(tmp_path, changed(path, 1), JWT_SECRET=SECRET)
 
 
+@pytest.mark.parametrize("chapter", ["transports", "authentication"])
+@pytest.mark.parametrize("entry", [{}, {"enabled": True}, True])
+def test_an_unknown_transport_is_named_with_those_there_are(tmp_path: Path, chapter: str, entry: Any) -> None:
+    with pytest.raises(Invalid, match=f"{chapter}.ftp: 'ftp' is not one of stdio, http, sse"):
+        read(tmp_path, {chapter: {"ftp": entry}})
+
+
+@pytest.mark.parametrize("entry", [{}, {"http": {"enabled": False}}])
+def test_a_chapter_that_enables_no_transport_is_told_which_there_are(tmp_path: Path, entry: Any) -> None:
+    with pytest.raises(Invalid, match="transports enables none of stdio, http, sse"):
+        read(tmp_path, {"transports": entry})
+
+
 @pytest.mark.parametrize(
     ("path", "value"),
     [

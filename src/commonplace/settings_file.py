@@ -13,6 +13,7 @@ from commonplace.domain.errors import Invalid
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _CHAPTERS = ("transports", "authentication")
+_TRANSPORTS = ("stdio", "http", "sse")
 _MEANS = {
     "transports.http.port": "http_port",
     "transports.http.host": "http_host",
@@ -27,7 +28,7 @@ _MEANS = {
     "authentication.http.jwt_secret": "jwt_secret",
     "authentication.sse.timeout": "session_timeout",
 }
-_SWITCHES = {f"transports.{name}.enabled": name for name in ("stdio", "http", "sse")}
+_SWITCHES = {f"transports.{name}.enabled": name for name in _TRANSPORTS}
 _FIXED = {
     "authentication.stdio.type": ("none", "whoever can start the process is its owner"),
     "authentication.sse.type": ("session", "a credential opens a session, and every message to it shows it again"),
@@ -76,6 +77,8 @@ def _filled(value: Any, path: Path, environment: Mapping[str, str]) -> Any:
 
 def _meant(path: Path, chapters: Mapping[str, Any]) -> dict[str, Any]:
     """What the chapters say, in settings of ours."""
+    for chapter, entries in chapters.items():
+        _check_transports(path, chapter, entries)
     leaves = dict(_leaves("", chapters))
     for name in leaves:
         _check_known(path, name, {*_MEANS, *_SWITCHES, *_FIXED})
@@ -84,8 +87,22 @@ def _meant(path: Path, chapters: Mapping[str, Any]) -> dict[str, Any]:
             raise Invalid("config", f"{path}: {name} can only be {only!r}: {why}")
     meant = {_MEANS[name]: value for name, value in leaves.items() if name in _MEANS}
     if "transports" in chapters:
-        meant["transport"] = [name for name in ("stdio", "http", "sse") if _enabled(path, name, chapters["transports"])]
+        meant["transport"] = _wanted(path, chapters["transports"])
     return meant
+
+
+def _check_transports(path: Path, chapter: str, entries: Any) -> None:
+    """Before its keys: one that is described by no key at all would otherwise go unnoticed."""
+    for name in entries if isinstance(entries, dict) else ():
+        if name not in _TRANSPORTS:
+            raise Invalid("config", f"{path}: {chapter}.{name}: {name!r} is not one of {', '.join(_TRANSPORTS)}")
+
+
+def _wanted(path: Path, chapter: Mapping[str, Any]) -> list[str]:
+    wanted = [name for name in _TRANSPORTS if _enabled(path, name, chapter)]
+    if not wanted:
+        raise Invalid("config", f"{path}: transports enables none of {', '.join(_TRANSPORTS)}")
+    return wanted
 
 
 def _enabled(path: Path, transport: str, chapter: Mapping[str, Any]) -> bool:
