@@ -1,6 +1,7 @@
 import asyncio
 from contextlib import suppress
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,14 @@ async def test_a_round_with_nothing_to_do_writes_nothing(engine: Engine, owner: 
     await engine.upkeep.once()
     assert await engine.events.last() == events
     assert before == engine.embedding.fingerprint
+
+
+async def test_the_size_of_a_store_is_that_of_its_file_and_its_log(engine: Engine, owner: Actor, folder: Path) -> None:
+    await engine.memories.remember(owner, Draft("kept"))
+    files = [folder / name for name in ("commonplace.db", "commonplace.db-wal")]
+    sizes = [file.stat().st_size for file in files]
+    assert sizes[1] > 0
+    assert (await engine.upkeep.statistics()).bytes == sum(sizes)
 
 
 async def test_warming_loads_what_a_search_needs_and_leaves_no_trace(

@@ -187,7 +187,7 @@ class Figures:
                 ("memories_ephemeral", "Those of them that end by themselves", kept.ephemeral),
                 ("blocks", "Blocks of the chain", kept.blocks),
                 ("events", "The number of the last event", kept.events),
-                ("store_bytes", "The size of the file", kept.bytes),
+                ("store_bytes", "The size of the file and its log", kept.bytes),
                 ("index_memories", "Memories in the index in RAM", kept.cached),
                 ("embeddings_pending", "Memories that wait for their vectors", kept.unembedded),
             ]

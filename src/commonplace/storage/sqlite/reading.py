@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import reduce
 from pathlib import Path
@@ -283,7 +283,7 @@ class SqliteReading(ReadingParts):
             unembedded_reason=unembedded[1] or "",
             cached=self._cached(),
             events=single["last_event"],
-            bytes=self._path.stat().st_size,
+            bytes=_size(self._path),
         )
 
     def _cached(self) -> int:
@@ -376,3 +376,12 @@ class SqliteReading(ReadingParts):
             chosen.append(self._all("lasting", ttl_over=bindings["ttl_over"], ttl_upto=bindings["ttl_upto"]))
         sets = [np.fromiter((row[0] for row in found), np.int64, len(found)) for found in chosen]
         return reduce(np.intersect1d, sets) if sets else None
+
+
+def _size(path: Path) -> int:
+    """The file and its log: what was written last may lie in the log alone, for as long as it is open."""
+    sizes = []
+    for file in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(FileNotFoundError):
+            sizes.append(file.stat().st_size)
+    return sum(sizes)
