@@ -1,9 +1,10 @@
-"""What the doctor says of copies that killed processes have left, and that it is true."""
+"""What the doctor says of copies that killed processes have left and of backups, and that it is true."""
 
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
+from anyio import to_thread
 
 from commonplace.cli.doctor import Finding, findings
 from commonplace.domain.memory import Draft
@@ -36,3 +37,25 @@ async def test_the_doctor_names_copies_that_were_left_and_not_those_in_use(engin
         assert "the next start of a server, backup or restore removes them" in found.remedy
         await engine.backups.create(owner, "second")
         assert leftovers(folder) == []
+
+
+@pytest.mark.parametrize("damaged", ["first", "second", None])
+async def test_the_doctor_reads_the_newest_backup_back(engine: Engine, folder: Path, damaged: str | None) -> None:
+    owner = await engine.access.local_owner()
+    await engine.memories.remember(owner, Draft("one"))
+    for name in ("first", "second"):
+        await engine.backups.create(owner, name)
+    if damaged:
+        file = folder / "backups" / f"{damaged}.db"
+        file.write_bytes(file.read_bytes() + b"more")
+    found = await to_thread.run_sync(lambda: list(findings(Settings(data_dir=str(folder), timezone="UTC"))))
+    (backups,) = (finding for finding in found if finding.what == "backups")
+    assert "the newest is second" in backups.words
+    if damaged == "second":
+        assert backups.mark == "fail"
+        assert "it does not pass `verify`" in backups.words
+        assert "the checksum differs" in backups.words
+        assert backups.remedy == "`commonplace backup` makes one"
+    else:
+        assert backups.mark != "fail"
+        assert "passes `verify`" in backups.words

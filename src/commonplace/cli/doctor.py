@@ -214,6 +214,11 @@ async def _backups(engine: Engine, settings: Settings) -> Finding:
     words = f"the newest is {latest.name}, {age.days} days old, in {engine.backups.location}"
     if latest.encrypted != bool(settings.encryption_key or settings.encryption_key_file):
         return Finding(WARN, "backups", f"{words}; its encryption is not the store's", once)
+    try:
+        await engine.backups.verify(await engine.access.local_owner(), latest.name)
+    except CommonplaceError as error:
+        return Finding(FAIL, "backups", f"{words}; it does not pass `verify`: {error.message}", once)
+    words = f"{words}, and passes `verify`"
     if age > _OLD:
         remedy = once if settings.backup_daily else f"{once}; or set backup-daily to yes"
         return Finding(WARN, "backups", words, remedy)
