@@ -1,12 +1,16 @@
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.pictures import view
 from commonplace.pictures.calendar import stretches
+from commonplace.pictures.census import micros
+from commonplace.pictures.counting import counted
 from tests.pictures.samples import NOW, dot, of
 
 ZONES = ("UTC", "Asia/Tokyo", "Europe/Paris", "America/St_Johns", "Pacific/Apia", "Australia/Lord_Howe")
@@ -27,7 +31,7 @@ def test_every_instant_has_its_stretch(one: datetime, other: datetime, zone: str
     assert 1 <= len(found.starts) <= most
     assert list(found.starts) == sorted(set(found.starts))
     assert found.of(first) == 0
-    assert sum(found.counts([first, last])) == 2
+    assert sum(found.counts(np.array([micros(first), micros(last)]))) == 2
     assert len(found.labels) == len(found.names) == len(found.starts)
 
 
@@ -67,3 +71,17 @@ def test_columns_of_a_day_with_a_changed_clock_stay_apart() -> None:
     night = datetime(2025, 10, 26, 1, 30, tzinfo=paris)
     found = stretches(of(zone="Europe/Paris"), night, night + timedelta(hours=5), 62)
     assert found.labels[:4] == ("01:00", "02:00", "02:00", "03:00")
+
+
+@given(st.lists(MOMENTS, min_size=1), st.sampled_from(ZONES))
+def test_hours_are_counted_as_the_clock_showed_them(instants: list[datetime], zone: str) -> None:
+    snapshot = of(*(dot(at, created_at=instant) for at, instant in enumerate(instants)), zone=zone)
+    local = [snapshot.local(at) for at in instants]
+    assert +counted(snapshot).by_hour(ZoneInfo(zone)) == Counter((at.weekday(), at.hour) for at in local)
+
+
+@pytest.mark.parametrize("hours", range(48))
+def test_hours_of_a_day_when_the_clock_is_set_are_counted_too(hours: int) -> None:
+    at, zone = datetime(2026, 3, 29, tzinfo=UTC) + timedelta(minutes=30 * hours), ZoneInfo("Europe/Paris")
+    local = at.astimezone(zone)
+    assert +counted(of(dot(0, created_at=at))).by_hour(zone) == {(local.weekday(), local.hour): 1}

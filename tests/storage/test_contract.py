@@ -88,9 +88,30 @@ async def test_a_page_inside_a_transaction_shows_what_it_has_written(house: Hous
 
     def work(tx: Transaction) -> tuple[int, int]:
         house.put(tx, house.drafted("now"))
+        assert len(tx.crowd(house.ours).numbers) == 2
         return tx.page(house.ours, 10).total, tx.count(house.ours)
 
     assert await house.store.write(work) == (2, 2)
+
+
+async def test_a_crowd_is_that_of_its_moment_whatever_is_written_meanwhile(house: House) -> None:
+    await house.keep("before")
+    loop = asyncio.get_running_loop()
+
+    def facts(tx: Reading) -> list[object]:
+        crowd = tx.crowd(house.ours)
+        columns = (crowd.numbers, crowd.created, crowd.importance, crowd.uses, crowd.group)
+        return [crowd.groups, *(column.tolist() for column in columns)]
+
+    def slow(tx: Reading) -> tuple[list[object], list[object], int]:
+        seen = facts(tx)
+        asyncio.run_coroutine_threadsafe(house.keep("meanwhile"), loop).result()
+        asyncio.run_coroutine_threadsafe(house.store.read(facts), loop).result()  # the index is ahead of us now
+        return seen, facts(tx), len(tx.crowd(house.ours).numbers)
+
+    seen, again, count = await house.store.read(slow)
+    assert (seen, count) == (again, 1)
+    assert len((await house.store.read(lambda tx: tx.crowd(house.ours))).numbers) == 2
 
 
 # Change

@@ -8,18 +8,22 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from commonplace.domain.access import Actor
+from commonplace.domain.filter import Filter
 from commonplace.domain.link import Link
 from commonplace.domain.memory import Memory
 from commonplace.engine.access import readable
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.links import Links
 from commonplace.engine.memories import Memories, Reference
-from commonplace.ports import Clock, Reading, Store
+from commonplace.ports import Bond, Clock, Crowd, Reading, Store
 
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
 
 MOST_TIES = 20_000
+MOST_TAGS = 100
+LISTED = 5
+_TURNS = 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,24 @@ class View:
     vectors: Mapping[int, Vectors]
     links: Sequence[Link]
     total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """Everything that may be seen in figures, and the memories that stand out."""
+
+    crowd: Crowd
+    bonds: Sequence[Bond] = ()
+    tags: Sequence[tuple[str, int]] = ()
+    latest: Sequence[Memory] = ()
+    most_used: Sequence[Memory] = ()
+    most_important: Sequence[Memory] = ()
+    spread: Sequence[Memory] = ()
+    """All, or of each time the most important."""
+
+    @property
+    def total(self) -> int:
+        return len(self.crowd.numbers)
 
 
 class Views:
@@ -54,6 +76,30 @@ class Views:
 
         return await self._store.read(work)
 
+    async def counted(
+        self,
+        actor: Actor,
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        ties: bool = False,
+        lists: bool = False,
+        most: int = 0,
+    ) -> Census:
+        """All that the actor may see, however many, in figures; on demand with ties, lists, and so many memories."""
+        now = self._clock.now()
+
+        def work(tx: Reading) -> Census:
+            among = replace(readable(tx, actor, now), since=since, until=until)
+            census = Census(tx.crowd(among))
+            if ties:
+                census = replace(census, bonds=tx.bonds(census.crowd))
+            if most:
+                census = replace(census, spread=tx.memories(_spread(census.crowd, most), among))
+            return _listed(tx, among, census) if lists else census
+
+        return await self._store.read(work)
+
     async def around(self, actor: Actor, reference: Reference, *, depth: int, most: int) -> View:
         """A memory and what it brings to mind."""
         start = await self._memories.get(actor, reference)
@@ -65,3 +111,33 @@ class Views:
         numbers = [memory.number for memory in memories]
         vectors = tx.whole_vectors(numbers, self._embedding.fingerprint)
         return View(memories, vectors, tx.links.among(numbers, MOST_TIES), total)
+
+
+def _listed(tx: Reading, among: Filter, census: Census) -> Census:
+    import numpy as np
+
+    crowd = census.crowd
+    used = np.flatnonzero(crowd.uses)
+    by_use = used[np.lexsort((crowd.numbers[used], crowd.created[used], -crowd.uses[used]))]
+    by_weight = np.lexsort((crowd.numbers, crowd.created, -crowd.uses, -crowd.importance))
+    by_time = np.lexsort((-crowd.numbers, -crowd.created))
+    used_most, heaviest, latest = (
+        tx.memories(crowd.numbers[order[:LISTED]].tolist(), among) for order in (by_use, by_weight, by_time)
+    )
+    tags = tx.tags(crowd, MOST_TAGS)
+    return replace(census, tags=tags, latest=latest, most_used=used_most, most_important=heaviest)
+
+
+def _spread(crowd: Crowd, most: int) -> Sequence[int]:
+    """All where there are not more, else the most important of each of many equal parts of the time they span."""
+    import numpy as np
+
+    if len(crowd.numbers) <= most:
+        return crowd.numbers.tolist()  # type: ignore[no-any-return]
+    first, span = int(crowd.created.min()), int(np.ptp(crowd.created)) + 1
+    turns = min(_TURNS, most)
+    turn = (crowd.created - first) // (span // turns + 1)
+    order = np.lexsort((crowd.numbers, -crowd.importance, turn))
+    starts = np.searchsorted(turn[order], np.arange(turns))
+    rank = np.arange(len(order)) - starts[turn[order]]
+    return crowd.numbers[order[rank < most // turns]].tolist()  # type: ignore[no-any-return]

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
+from typing import TYPE_CHECKING
 
+from commonplace.pictures.census import micros
 from commonplace.pictures.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 
@@ -25,11 +31,13 @@ class Stretches:
     def of(self, instant: datetime) -> int:
         return min(max(bisect_right(self.starts, instant) - 1, 0), len(self.starts) - 1)
 
-    def counts(self, instants: Sequence[datetime]) -> list[int]:
-        counts = [0] * len(self.starts)
-        for instant in instants:
-            counts[self.of(instant)] += 1
-        return counts
+    def counts(self, created: NDArray[np.int64]) -> list[int]:
+        """How many of these instants, in microseconds, lie in each."""
+        import numpy as np
+
+        starts = np.array([micros(start) for start in self.starts], np.int64)
+        places = np.maximum(np.searchsorted(starts, created, "right") - 1, 0)
+        return [int(count) for count in np.bincount(places, minlength=len(starts))]
 
 
 def stretches(snapshot: Snapshot, first: datetime, last: datetime, most: int) -> Stretches:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Sequence
-from datetime import datetime
 
 from commonplace.pictures import bars, series
 from commonplace.pictures.calendar import stretches
+from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import ELLIPSIS, cut, width, wrap
 from commonplace.pictures.sheet import COLUMN, Box, Panel, Shape, Words, near
 from commonplace.pictures.snapshot import Snapshot
@@ -20,13 +19,13 @@ _LARGEST_REST = 0.25
 """The others have at most this share of the picture, however many they are: they are named as a heap, not seen."""
 
 
-def panels(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> list[Panel]:
-    counts = Counter(series.category(dot, words) for dot in snapshot.dots)
+def panels(snapshot: Snapshot, census: Census, words: Wording, colours: series.Colouring) -> list[Panel]:
+    counts = series.categories(census, words)
     order = series.ranked(counts)
     found = bars.top(counts, order, _MOST, [colours.of(name) for name in order], words)
     boxes, texts = bars.rows(found, _STEP, words)
     ranking = Panel("ranking", words("ranking"), COLUMN, HEIGHT, boxes=tuple(boxes), words=tuple(texts))
-    return [_share(found, words), ranking, _over_time(found, snapshot, words)]
+    return [_share(found, words), ranking, _over_time(found, snapshot, census, words)]
 
 
 def _share(found: Sequence[bars.Row], words: Wording) -> Panel:
@@ -83,24 +82,20 @@ def _tile_words(part: Part, row: bars.Row, value: str) -> list[Words]:
     return texts
 
 
-def _over_time(found: Sequence[bars.Row], snapshot: Snapshot, words: Wording) -> Panel:
+def _over_time(found: Sequence[bars.Row], snapshot: Snapshot, census: Census, words: Wording) -> Panel:
     """Each category on its own scale: when it was spoken of, not how much."""
-    instants: dict[str, list[datetime]] = defaultdict(list)
-    for dot in snapshot.dots:
-        instants[series.category(dot, words)].append(dot.created_at)
-    everything = [instant for some in instants.values() for instant in some]
-    span = stretches(snapshot, min(everything), max(everything), 30)
-    named = {row.name for row in found if not row.rest}
+    import numpy as np
+
+    span = stretches(snapshot, census.first, census.last, 30)
+    rows = {row.name: at for at, row in enumerate(found) if not row.rest}
+    # Whatever has no row of its own belongs to the others, and they come last.
+    row_of_group = [rows.get(series.category(group, words), len(found) - 1) for group in census.groups]
+    row_of = np.array(row_of_group, np.int64)[census.group]
     shapes: list[Shape] = []
     texts: list[Words] = []
     for at, row in enumerate(found):
         base = bars.TOP + at * _STEP + 4
-        own = (
-            [i for name, some in instants.items() if name not in named for i in some]
-            if row.rest
-            else instants[row.name]
-        )
-        points = bars.curve(span.counts(own), bars.LEFT + bars.NAME + 8, bars.RIGHT, base, 20)
+        points = bars.curve(span.counts(census.created[row_of == at]), bars.LEFT + bars.NAME + 8, bars.RIGHT, base, 20)
         shapes += [*bars.area(points, base, row.series)]
         name = cut(row.name, bars.NAME, 12)
         texts.append(Words(bars.LEFT, base - 4, name, 12, "text", "start", near(width(name, 12))))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC
 
 from commonplace.domain.errors import Invalid
 from commonplace.pictures import categories, domains, ego, memory_map, series, stats, timeline
+from commonplace.pictures.census import Census
+from commonplace.pictures.counting import counted
 from commonplace.pictures.lettering import cut, width, wrap
 from commonplace.pictures.sheet import COLUMN, FULL, MARGIN, Panel, Series, Sheet, Words, arranged, near
 from commonplace.pictures.snapshot import Dot, Snapshot, tidied
@@ -24,31 +27,41 @@ def composed(kind: str, snapshot: Snapshot) -> Sheet:
     snapshot, words = tidied(snapshot), Wording(snapshot.language)
     if kind == "timeline":
         snapshot = replace(snapshot, dots=timeline.within(snapshot))
-    if not snapshot.dots:
-        return _sheet(kind, snapshot, words, (), (), [_empty(snapshot, words)], "")
-    if kind == "memory_map":
+    if kind == "memory_map" and snapshot.dots:
         return _map(snapshot, words)
-    colours = (
-        series.by_domain(snapshot.dots, words) if kind == "domain_graph" else series.by_category(snapshot.dots, words)
-    )
+    census = snapshot.census or counted(snapshot)
+    if not len(census):
+        return _sheet(kind, snapshot, words, (), (), [_empty(snapshot, words)], "")
+    return _counted(kind, snapshot, census, words)
+
+
+def _counted(kind: str, snapshot: Snapshot, census: Census, words: Wording) -> Sheet:
+    """One of those that are made of figures: over all memories, though a few are shown."""
+    if kind == "domain_graph":
+        colours = series.by_domain(series.domains(census), words)
+    else:
+        colours = series.by_category(series.categories(census, words), words)
     panels = {
         "stats_dashboard": stats.panels,
         "domain_graph": domains.panels,
         "timeline": timeline.panels,
         "category_chart": categories.panels,
-    }[kind](snapshot, words, colours)
-    return _sheet(kind, snapshot, words, colours.legend, (), panels, _amount(snapshot, words))
+    }[kind](snapshot, census, words, colours)
+    listed = {dot.id: dot for dot in (*census.latest, *census.most_used, *census.most_important, *snapshot.dots)}
+    snapshot = replace(snapshot, dots=tuple(listed.values()))
+    said = _amount(len(census), snapshot.total, words)
+    return _sheet(kind, snapshot, words, colours.legend, (), panels, said, len(census))
 
 
 def _map(snapshot: Snapshot, words: Wording) -> Sheet:
     if snapshot.center is None:
-        colours = series.by_category(snapshot.dots, words)
+        colours = series.by_category(Counter(series.category(dot, words) for dot in snapshot.dots), words)
         panels = memory_map.panels(snapshot, words, colours)
-        said = _amount(snapshot, words)
+        said = _amount(len(snapshot.dots), snapshot.total, words)
     else:
         found = ego.neighbourhood(snapshot)
         near_by = [dot for dot in snapshot.dots if dot.id in found.depths]
-        colours = series.by_category(near_by, words)
+        colours = series.by_category(Counter(series.category(dot, words) for dot in near_by), words)
         panels = ego.panels(snapshot, found, colours, words)
         (center,) = (dot for dot in near_by if dot.id == snapshot.center)
         depth = min(max(snapshot.depth, 1), ego.DEEPEST)
@@ -59,8 +72,7 @@ def _map(snapshot: Snapshot, words: Wording) -> Sheet:
     return _sheet("memory_map", snapshot, words, colours.legend, series.by_kind(ties), panels, said)
 
 
-def _amount(snapshot: Snapshot, words: Wording) -> str:
-    shown, total = len(snapshot.dots), snapshot.total
+def _amount(shown: int, total: int, words: Wording) -> str:
     return words.memories(shown) if shown == total else words("part", n=shown, all=total)
 
 
@@ -72,13 +84,14 @@ def _sheet(
     kinds: tuple[Series, ...],
     panels: Iterable[Panel],
     said: str,
+    shown: int | None = None,
 ) -> Sheet:
     rows = max((place[1] for place in legend_places(legend, kinds, words)), default=-1) + 1
     placed, height = arranged(panels, _HEAD + rows * _LEGEND_STEP + (8 if rows else 0))
     if not snapshot.dots:
         placed = tuple(replace(panel, x=near((FULL - panel.width) / 2 + MARGIN)) for panel in placed)
-    shown = {spot.id for panel in placed for spot in panel.spots}
-    dots = [dot for dot in snapshot.dots if dot.id in shown]
+    drawn = {spot.id for panel in placed for spot in panel.spots}
+    dots = [dot for dot in snapshot.dots if dot.id in drawn]
     cards = tuple(series.card(dot, snapshot, words, series.glimpse(len(dots))) for dot in sorted(dots, key=_age))
     title = cut(snapshot.title, FULL, 22) or words("total")
     when = snapshot.local(snapshot.now).strftime("%Y-%m-%d %H:%M")
@@ -89,7 +102,7 @@ def _sheet(
         subtitle=cut(subtitle, FULL, 13),
         language=words.language,
         total=snapshot.total,
-        shown=len(snapshot.dots),
+        shown=len(snapshot.dots) if shown is None else shown,
         width=FULL + 2 * MARGIN,
         height=near(height),
         series=legend,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import cos, pi, sin, sqrt
 
 from commonplace.pictures import bars, series, stats
+from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import cut, width
 from commonplace.pictures.packing import Circle, enclosing, packed
 from commonplace.pictures.placing import Board
@@ -20,9 +21,9 @@ _MOST_CATEGORIES, _LARGEST = 9, 190.0
 Pair = tuple[str, str]
 
 
-def panels(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> list[Panel]:
-    inside = _inside(snapshot, words, colours)
-    bonds, strengths = _bonds(snapshot, colours, words)
+def panels(_: Snapshot, census: Census, words: Wording, colours: series.Colouring) -> list[Panel]:
+    inside = _inside(census, words, colours)
+    bonds, strengths = _bonds(census, colours, words)
     arches = any(one != other for one, other in bonds)
     circles = _circles(inside, _ROW if arches else 36.0)
     height = near(max(y + r for _, y, r in circles.values()) + 62)
@@ -38,19 +39,19 @@ def panels(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> lis
         discs=tuple(discs),
         words=tuple(_words(discs, lines, bonds, circles, words)),
     )
-    others = series.by_category(snapshot.dots, words)
+    others = series.by_category(series.categories(census, words), words)
     return [
         graph,
         _between(bonds, words),
-        stats.by_domain(snapshot.dots, words, _LIST),
-        stats.by_category(snapshot.dots, words, others, _LIST),
+        stats.by_domain(census, words, _LIST),
+        stats.by_category(census, words, others, _LIST),
     ]
 
 
-def _inside(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> dict[str, Counter[str]]:
+def _inside(census: Census, words: Wording, colours: series.Colouring) -> dict[str, Counter[str]]:
     inside: dict[str, Counter[str]] = defaultdict(Counter)
-    for dot in snapshot.dots:
-        inside[_group(series.domain(dot), colours, words)][series.category(dot, words)] += 1
+    for group, count in census.by_group():
+        inside[_group(series.domain(group), colours, words)][series.category(group, words)] += count
     order = {one.label: one.index for one in colours.legend}
     return {name: inside[name] for name in sorted(inside, key=lambda name: (order[name], name))}
 
@@ -103,15 +104,15 @@ def _discs(name: str, circle: Circle, counts: Counter[str], colours: series.Colo
     return found
 
 
-def _bonds(snapshot: Snapshot, colours: series.Colouring, words: Wording) -> tuple[dict[Pair, int], dict[Pair, float]]:
+def _bonds(census: Census, colours: series.Colouring, words: Wording) -> tuple[dict[Pair, int], dict[Pair, float]]:
     """How many ties there are between each two domains, and their strength together."""
-    homes = {dot.id: _group(series.domain(dot), colours, words) for dot in snapshot.dots}
     counts: dict[Pair, int] = defaultdict(int)
     strengths: dict[Pair, float] = defaultdict(float)
-    for tie in snapshot.ties:
-        one, other = sorted((homes[tie.source], homes[tie.target]))
-        counts[one, other] += 1
-        strengths[one, other] += tie.strength
+    for bond in census.bonds:
+        ends = (series.named_domain(name) for name in (bond.source, bond.target))
+        one, other = sorted(_group(name, colours, words) for name in ends)
+        counts[one, other] += bond.ties
+        strengths[one, other] += bond.strength
     return counts, strengths
 
 

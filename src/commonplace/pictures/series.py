@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 
+from commonplace.pictures.census import Census, Group
 from commonplace.pictures.lettering import clean, cut
 from commonplace.pictures.sheet import OTHER, Card, Series
 from commonplace.pictures.snapshot import Dot, Snapshot, Tie
@@ -28,12 +29,16 @@ class Colouring:
         return self._of.get(name, OTHER)
 
 
-def category(dot: Dot, words: Wording) -> str:
-    return _name(dot.category[:200]) or words("none")
+def category(one: Dot | Group, words: Wording) -> str:
+    return _name(one.category[:200]) or words("none")
 
 
-def domain(dot: Dot) -> str:
-    return _name(dot.domain[:200]) or "?"
+def domain(one: Dot | Group) -> str:
+    return named_domain(one.domain)
+
+
+def named_domain(name: str) -> str:
+    return _name(name[:200]) or "?"
 
 
 @lru_cache(maxsize=4096)
@@ -46,14 +51,28 @@ def kind(tie: Tie) -> str:
     return tie.kind if tie.kind in KINDS else "other"
 
 
-def by_category(dots: Iterable[Dot], words: Wording) -> Colouring:
-    counts = Counter(category(dot, words) for dot in dots)
+def categories(census: Census, words: Wording) -> Counter[str]:
+    """How many each has, by the name it is shown with."""
+    return _summed((category(group, words), count) for group, count in census.by_group())
+
+
+def domains(census: Census) -> Counter[str]:
+    return _summed((domain(group), count) for group, count in census.by_group())
+
+
+def _summed(parts: Iterable[tuple[str, int]]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for name, count in parts:
+        counts[name] += count
+    return counts
+
+
+def by_category(counts: Counter[str], words: Wording) -> Colouring:
     return _coloured(counts, ranked(counts)[:OTHER], words)
 
 
-def by_domain(dots: Iterable[Dot], words: Wording) -> Colouring:
+def by_domain(counts: Counter[str], words: Wording) -> Colouring:
     """The four that are known keep their colours, whichever of them there are."""
-    counts = Counter(domain(dot) for dot in dots)
     strangers = [name for name in ranked(counts) if name not in DOMAINS]
     return _coloured(counts, [*DOMAINS, *strangers][:OTHER], words)
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from math import isnan
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from commonplace.pictures.census import Census, micros
 from commonplace.pictures.lettering import clean
 
 if TYPE_CHECKING:
@@ -48,7 +49,10 @@ class Tie:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that a picture shows. `total` counts the memories there are; the dots may be a part of them."""
+    """All that a picture shows. `total` counts the memories there are; the dots may be a part of them.
+
+    Figures are made from the census, which is that of the dots where there is none.
+    """
 
     dots: tuple[Dot, ...]
     ties: tuple[Tie, ...]
@@ -62,10 +66,16 @@ class Snapshot:
     until: datetime | None = None
     language: str = "en"
     """Of the words around the memories: en, ja, ko, zh or fr; anything else is English."""
+    census: Census | None = None
 
     def local(self, instant: datetime) -> datetime:
         """The instant on the caller's clock."""
-        return min(max(instant, _EARLIEST), _LATEST).astimezone(self.zone)
+        return self.held(instant).astimezone(self.zone)
+
+    @staticmethod
+    def held(instant: datetime) -> datetime:
+        """The instant, or the nearest that a calendar of any zone can hold."""
+        return min(max(instant, _EARLIEST), _LATEST)
 
 
 def tidied(snapshot: Snapshot) -> Snapshot:
@@ -80,13 +90,26 @@ def tidied(snapshot: Snapshot) -> Snapshot:
     }
     return replace(
         snapshot,
-        dots=tuple(
-            replace(dot, id=name, importance=_share(dot.importance, 0.5), uses=max(dot.uses, 0))
-            for name, dot in reversed(dots.items())
-        ),
+        dots=tuple(_tidy(dot) for dot in reversed(dots.values())),
         ties=tuple(ties[key] for key in sorted(ties)),
         center=None if snapshot.center is None else clean(snapshot.center)[:_LONGEST_ID],
         total=max(snapshot.total, len(dots)),
+        census=snapshot.census and _tidy_census(snapshot.census),
+    )
+
+
+def _tidy(dot: Dot) -> Dot:
+    name = clean(dot.id)[:_LONGEST_ID]
+    return replace(dot, id=name, importance=_share(dot.importance, 0.5), uses=max(dot.uses, 0))
+
+
+def _tidy_census(census: Census) -> Census:
+    return replace(
+        census,
+        created=census.created.clip(micros(_EARLIEST), micros(_LATEST)),
+        latest=tuple(map(_tidy, census.latest)),
+        most_used=tuple(map(_tidy, census.most_used)),
+        most_important=tuple(map(_tidy, census.most_important)),
     )
 
 

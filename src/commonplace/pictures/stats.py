@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from datetime import timedelta
 from itertools import accumulate
 
 from commonplace.pictures import bars, series
 from commonplace.pictures.calendar import stretches
+from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import clean, cut, width
 from commonplace.pictures.listing import listing
 from commonplace.pictures.sheet import COLUMN, Box, Panel, Shape, Words, near
@@ -19,32 +19,27 @@ from commonplace.pictures.wording import Wording
 _LOW, _HIGH = 216.0, 280.0
 
 
-def panels(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> list[Panel]:
-    dots = snapshot.dots
-    used = sorted((dot for dot in dots if dot.uses), key=lambda dot: (-dot.uses, dot.created_at, dot.id))
-    latest = sorted(dots, key=lambda dot: (dot.created_at, dot.id), reverse=True)
-
+def panels(snapshot: Snapshot, census: Census, words: Wording, colours: series.Colouring) -> list[Panel]:
     def day(dot: Dot) -> str:
         return snapshot.local(dot.created_at).strftime("%Y-%m-%d")
 
     return [
-        _totals(snapshot, words),
-        _growth(snapshot, words),
-        by_domain(dots, words, _LOW),
-        by_category(dots, words, colours, _HIGH),
-        _importance(dots, words),
-        listing("most_used", used, lambda dot: words("uses", n=dot.uses), words, colours, words("no_use")),
-        _tags(dots, words),
-        listing("latest", latest, day, words, colours),
-        rhythm(dots, snapshot, words),
+        _totals(snapshot, census, words),
+        _growth(snapshot, census, words),
+        by_domain(census, words, _LOW),
+        by_category(census, words, colours, _HIGH),
+        _importance(census, words),
+        listing("most_used", census.most_used, lambda dot: words("uses", n=dot.uses), words, colours, words("no_use")),
+        _tags(census, words),
+        listing("latest", census.latest, day, words, colours),
+        rhythm(census, snapshot, words),
     ]
 
 
-def _totals(snapshot: Snapshot, words: Wording) -> Panel:
-    dots = snapshot.dots
-    week = sum(1 for dot in dots if timedelta(0) <= snapshot.now - dot.created_at <= timedelta(days=7))
-    used = sum(1 for dot in dots if dot.uses)
-    facts = [("total_ties", len(snapshot.ties)), ("total_week", week), ("total_used", used)]
+def _totals(snapshot: Snapshot, census: Census, words: Wording) -> Panel:
+    ties = sum(bond.ties for bond in census.bonds)
+    week = census.since(snapshot.now - timedelta(days=7), snapshot.now)
+    facts = [("total_ties", ties), ("total_week", week), ("total_used", census.used)]
     total = words.count(snapshot.total)
     texts = [Words(20, 112, total, 56, "figure", "start", near(width(total, 56)))]
     for at, (name, number) in enumerate(facts):
@@ -56,11 +51,10 @@ def _totals(snapshot: Snapshot, words: Wording) -> Panel:
     )
 
 
-def _growth(snapshot: Snapshot, words: Wording) -> Panel:
+def _growth(snapshot: Snapshot, census: Census, words: Wording) -> Panel:
     """How many there were at the end of each stretch, over how many were new in it."""
-    instants = [dot.created_at for dot in snapshot.dots]
-    found = stretches(snapshot, min(instants), max([*instants, snapshot.now]), 40)
-    counts = found.counts(instants)
+    found = stretches(snapshot, census.first, max(census.last, snapshot.now), 40)
+    counts = found.counts(census.created)
     sums = list(accumulate(counts))
     points = bars.curve(sums, bars.LEFT, bars.RIGHT, 150, 92)
     ends = [
@@ -74,15 +68,15 @@ def _growth(snapshot: Snapshot, words: Wording) -> Panel:
     )
 
 
-def by_domain(dots: Sequence[Dot], words: Wording, height: float) -> Panel:
-    colours = series.by_domain(dots, words)
+def by_domain(census: Census, words: Wording, height: float) -> Panel:
+    colours = series.by_domain(series.domains(census), words)
     found = [bars.Row(one.label, one.count, one.index) for one in colours.legend][:5]
     boxes, texts = bars.rows(found, 28, words)
     return Panel("by_domain", words("by_domain"), COLUMN, height, boxes=tuple(boxes), words=tuple(texts))
 
 
-def by_category(dots: Sequence[Dot], words: Wording, colours: series.Colouring, height: float) -> Panel:
-    counts = Counter(series.category(dot, words) for dot in dots)
+def by_category(census: Census, words: Wording, colours: series.Colouring, height: float) -> Panel:
+    counts = series.categories(census, words)
     order = series.ranked(counts)
     most = int((height - bars.TOP - 20) // 26)
     found = bars.top(counts, order, most, [colours.of(name) for name in order], words)
@@ -90,10 +84,8 @@ def by_category(dots: Sequence[Dot], words: Wording, colours: series.Colouring, 
     return Panel("by_category", words("by_category"), COLUMN, height, boxes=tuple(boxes), words=tuple(texts))
 
 
-def _importance(dots: Sequence[Dot], words: Wording) -> Panel:
-    counts = [0] * 10
-    for dot in dots:
-        counts[min(int(dot.importance * 10 + 1e-9), 9)] += 1
+def _importance(census: Census, words: Wording) -> Panel:
+    counts = census.by_importance()
     names = [f"{at / 10:.1f}–{(at + 1) / 10:.1f}" for at in range(10)]
     boxes = bars.histogram(counts, names, 236, 164, 2, words)
     step = (bars.RIGHT - bars.LEFT) / 10
@@ -114,9 +106,12 @@ def _importance(dots: Sequence[Dot], words: Wording) -> Panel:
     )
 
 
-def _tags(dots: Sequence[Dot], words: Wording) -> Panel:
+def _tags(census: Census, words: Wording) -> Panel:
     """As many as there is room for, the most frequent first; each in a box of its own."""
-    counts = Counter(tag for dot in dots for tag in {cut(tag[:200], 24.0) for tag in dot.tags[:20] if clean(tag[:200])})
+    counts: Counter[str] = Counter()
+    for tag, having in census.tags:
+        if clean(tag[:200]):
+            counts[cut(tag[:200], 24.0)] += having
     boxes: list[Box] = []
     texts: list[Words] = []
     x, y = 20.0, 56.0

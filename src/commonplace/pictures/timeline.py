@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from commonplace.pictures import series
 from commonplace.pictures.calendar import Stretches, stretches
+from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import width
 from commonplace.pictures.listing import listing
 from commonplace.pictures.sheet import COLUMN, FULL, Box, Panel, Shape, Spot, Words, near
@@ -44,38 +44,38 @@ def within(snapshot: Snapshot) -> tuple[Dot, ...]:
     )
 
 
-def panels(snapshot: Snapshot, words: Wording, colours: series.Colouring) -> list[Panel]:
-    dots = snapshot.dots
-    columns = _columns(snapshot, [dot.created_at for dot in dots])
+def panels(snapshot: Snapshot, census: Census, words: Wording, colours: series.Colouring) -> list[Panel]:
+    columns = _columns(snapshot, census)
+    counts = columns.found.counts(census.created)
     per_column: dict[int, list[Dot]] = defaultdict(list)
-    for dot in dots:
+    for dot in snapshot.dots:
         per_column[columns.found.of(dot.created_at)].append(dot)
-    columns = _founded(columns, max(map(len, per_column.values())))
+    columns = _founded(columns, max(map(len, per_column.values()), default=1))
     rows = int(_HIGH / columns.cell)
     spots: list[Spot] = []
     more: list[Words] = []
-    for at in sorted(per_column):
+    for at in (at for at, count in enumerate(counts) if count):
         ranked = sorted(per_column[at], key=lambda dot: (-dot.importance, dot.created_at, dot.id))
         shown = _stack(ranked, columns, at, rows, lambda dot: colours.of(series.category(dot, words)))
         spots += [_spot(dot, x, y, columns.cell, snapshot, words, colours) for dot, x, y in shown]
-        more += _more(len(ranked) - len(shown), columns.x(at) + columns.wide / 2, columns.base - rows * columns.cell)
+        more += _more(counts[at] - len(shown), columns.x(at) + columns.wide / 2, columns.base - rows * columns.cell)
     chart = Panel(
         "timeline",
         f"{columns.found.names[0]} – {columns.found.names[-1]} · {words('per_' + columns.found.unit)}",
         FULL,
         columns.base + 104,
         shapes=tuple(Shape("axis", ((_LEFT, y), (_RIGHT, y))) for y in (columns.base, columns.base + 84)),
-        boxes=tuple(_strip(columns, per_column, words)),
+        boxes=tuple(_strip(columns, counts, words)),
         spots=tuple(spots),
         words=(*more, *_ticks(columns)),
     )
-    return [chart, *_lists(dots, snapshot, words, colours), rhythm(dots, snapshot, words)]
+    return [chart, *_lists(census, snapshot, words, colours), rhythm(census, snapshot, words)]
 
 
-def _columns(snapshot: Snapshot, instants: Sequence[datetime]) -> _Columns:
-    first, last = snapshot.since or min(instants), snapshot.until or max(instants)
-    most = min(max(len(instants) // 2, 14), _MOST_COLUMNS)
-    found = stretches(snapshot, min(first, min(instants)), max(last, max(instants)), most)
+def _columns(snapshot: Snapshot, census: Census) -> _Columns:
+    first, last = snapshot.since or census.first, snapshot.until or census.last
+    most = min(max(len(census) // 2, 14), _MOST_COLUMNS)
+    found = stretches(snapshot, min(first, census.first), max(last, census.last), most)
     wide = min((_RIGHT - _LEFT) / len(found.starts), _WIDEST)
     return _Columns(found, (_LEFT + _RIGHT - wide * len(found.starts)) / 2, wide)
 
@@ -151,12 +151,12 @@ def _ticks(columns: _Columns) -> list[Words]:
     return ticks
 
 
-def _strip(columns: _Columns, per_column: dict[int, list[Dot]], words: Wording) -> list[Box]:
+def _strip(columns: _Columns, counts: Sequence[int], words: Wording) -> list[Box]:
     """The whole span as bars: what a brush is drawn over."""
-    most = max(map(len, per_column.values()))
+    most = max(counts)
     boxes = []
     for at, name in enumerate(columns.found.names):
-        count = len(per_column.get(at, ()))
+        count = counts[at]
         high = _STRIP * count / most
         x, wide = columns.x(at), max(columns.wide - 1.5, 1.0)
         value = words.memories(count)
@@ -166,23 +166,19 @@ def _strip(columns: _Columns, per_column: dict[int, list[Dot]], words: Wording) 
     return boxes
 
 
-def _lists(dots: Sequence[Dot], snapshot: Snapshot, words: Wording, colours: series.Colouring) -> list[Panel]:
-    important = sorted(dots, key=lambda dot: (-dot.importance, -dot.uses, dot.created_at, dot.id))
-    latest = sorted(dots, key=lambda dot: (dot.created_at, dot.id), reverse=True)
-
+def _lists(census: Census, snapshot: Snapshot, words: Wording, colours: series.Colouring) -> list[Panel]:
     def day(dot: Dot) -> str:
         return snapshot.local(dot.created_at).strftime("%Y-%m-%d")
 
     return [
-        listing("most_important", important, day, words, colours),
-        listing("latest", latest, day, words, colours),
+        listing("most_important", census.most_important, day, words, colours),
+        listing("latest", census.latest, day, words, colours),
     ]
 
 
-def rhythm(dots: Sequence[Dot], snapshot: Snapshot, words: Wording) -> Panel:
+def rhythm(census: Census, snapshot: Snapshot, words: Wording) -> Panel:
     """Weekdays and hours on the caller's clock."""
-    local = [snapshot.local(dot.created_at) for dot in dots]
-    counts = Counter((at.weekday(), at.hour) for at in local)
+    counts = census.by_hour(snapshot.zone)
     most = max(counts.values())
     names = words.weekdays
     left, top, wide, high = 46.0, 58.0, 11.9, 26.0

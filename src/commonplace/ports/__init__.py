@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
+from commonplace.ports.census import Bond, Crowd, Group
 from commonplace.ports.collections import CollectionReading, CollectionWriting, Slice
 from commonplace.ports.copies import CopyReading, Origin, Twin
 from commonplace.ports.doings import DoingReading, DoingWriting
@@ -33,16 +34,19 @@ if TYPE_CHECKING:
 __all__ = [
     "AttendanceReading",
     "AttendanceWriting",
+    "Bond",
     "Clock",
     "CollectionReading",
     "CollectionWriting",
     "CopyReading",
     "Cosines",
+    "Crowd",
     "DoingReading",
     "DoingWriting",
     "Embedded",
     "Embedder",
     "Facts",
+    "Group",
     "LabelReading",
     "LabelWriting",
     "LexicalHits",

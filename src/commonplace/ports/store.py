@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from commonplace.domain.memory import Author, Change, Ephemeral, Memory, Version
     from commonplace.language.terms import Term
     from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
+    from commonplace.ports.census import Bond, Crowd
     from commonplace.ports.collections import CollectionReading, CollectionWriting
     from commonplace.ports.copies import CopyReading
     from commonplace.ports.doings import DoingReading, DoingWriting
@@ -78,6 +79,18 @@ class Reading(Protocol):
         ...
 
     def count(self, among: Filter) -> int: ...
+    def crowd(self, among: Filter) -> Crowd:
+        """All of them, in figures."""
+        ...
+
+    def bonds(self, crowd: Crowd) -> Sequence[Bond]:
+        """The links within a crowd, by the domains that they lead from and to."""
+        ...
+
+    def tags(self, crowd: Crowd, limit: int) -> Sequence[tuple[str, int]]:
+        """The most frequent of a crowd, each with how many have it."""
+        ...
+
     def versions(self, memory: MemoryId) -> Sequence[Version]: ...
     def expired(self, collections: frozenset[int] | None, now: datetime, limit: int) -> Sequence[Memory]: ...
 

@@ -1,7 +1,9 @@
 """可視化: five pictures in four forms, and the page for hosts with MCP Apps."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -125,6 +127,53 @@ async def test_a_time_range_bounds_a_picture(local: AssocConversation, clock: Cl
         ({"start": "2026-01-02", "end": "2026-01-01"}, "time_range.start: must not be later than time_range.end"),
     ):
         assert (await local.invalid("visualize", type="timeline", time_range=times)).startswith(said)
+
+
+@behaviour("assoc.visualize.figures")
+async def test_figures_are_over_everything_however_much(
+    local: AssocConversation, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonplace.dialects.assoc.visualize.MOST_DOTS", 3)
+    last: list[str] = []
+    for at in range(10):
+        clock.advance(timedelta(days=1))
+        domain, category = ("user", "木") if at % 5 else ("global", "石")
+        last = [
+            await local.store(f"{at} {unique()}", domain=domain, category=category, associate_with=last, tags=["t"])
+        ]
+
+    async def panels(kind: str) -> dict[str, Any]:
+        data = await local.call("visualize", type=kind, format="json")
+        assert (data["memory_count"], data["total"]) == (10, 10)
+        drawn = json.loads(data["content"])
+        assert drawn["subtitle"].startswith("記憶 10 件 · ")
+        return {panel["name"]: panel for panel in drawn["panels"]}
+
+    def bars(panel: Any) -> dict[str, str]:
+        return {box["name"]: re.sub(r"\D", "", box["value"]) for box in panel["boxes"]}
+
+    # What is stored may be tied by itself, too: nine ties were asked for.
+    ties = sum((await local.call("memory_manage", action="stats"))["associations"].values())
+    assert ties >= 9
+    dashboard = await panels("stats_dashboard")
+    assert [one["text"] for one in dashboard["total"]["words"][1::2]] == [str(ties), "8", "0"], "and seven days, used"
+    assert (
+        bars(dashboard["by_domain"])
+        == {"user": "8", "global": "2"}
+        == bars((await panels("domain_graph"))["by_domain"])
+    )
+    assert bars(dashboard["by_category"]) == {"木": "8", "石": "2"} == bars((await panels("category_chart"))["ranking"])
+    assert bars(dashboard["tags"]) == {"t": "10"}
+    assert sum(int(count) for count in bars(dashboard["importance"]).values()) == 10
+    between = bars((await panels("domain_graph"))["links_between"])
+    assert sum(map(int, between.values())) == ties
+    timeline = await panels("timeline")
+    assert sum(int(count) for count in bars(timeline["timeline"]).values()) == 10
+    assert sum(int(count) for count in bars(timeline["rhythm"]).values()) == 10
+    assert len(timeline["timeline"]["spots"]) <= 3
+    part = await local.call("visualize", type="memory_map", format="json")
+    assert (part["memory_count"], part["total"]) == (3, 10)
+    assert json.loads(part["content"])["subtitle"].startswith("記憶 10 件のうち 3 件")
 
 
 @behaviour("assoc.visualize.app")

@@ -1,12 +1,13 @@
-"""可視化: five pictures in four forms."""
+"""可視化: five pictures in four forms. A map shows single memories, the others figures over all of them."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from importlib.resources import files
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -27,8 +28,12 @@ from commonplace.dialects.assoc.parameters import (
 )
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
+from commonplace.domain.link import Link
 from commonplace.domain.memory import Memory
-from commonplace.engine.views import View
+from commonplace.engine.views import Census as Counted
+
+if TYPE_CHECKING:
+    from commonplace.pictures import Census, Dot, Snapshot, Tie
 
 MOST_DOTS = 5000
 MOST_AROUND = 150
@@ -43,6 +48,9 @@ _TITLES = {
     "timeline": "タイムライン",
     "category_chart": "カテゴリチャート",
 }
+
+
+Times: TypeAlias = tuple[datetime | None, datetime | None]
 
 
 class TimeRange(TypedDict, total=False):
@@ -82,46 +90,73 @@ async def visualize(
     aim = await scope.aimed(call, target_domain, project_id, session_id)
     steps = limits.within("depth", DEPTH if depth is None else depth, 1, DEEPEST)
     times = _times(call, time_range)
-    view = await _view(call, aim.actor, center_memory_id, steps, times)
-    center = view.memories[0].id if center_memory_id else None
+    if type == "memory_map":
+        shown, snapshot = await _mapped(call, aim.actor, center_memory_id, steps, times)
+    else:
+        shown, snapshot = await _counted(call, aim.actor, type, times)
     chosen = format or "html"
     # In a thread: thousands of memories take seconds to lay out, and others are waiting for their answers.
-    drawn = await asyncio.to_thread(draw, type, _snapshot(call, type, view, center, steps, times), chosen)
-    data = {"type": type, "format": chosen, "content": drawn, "memory_count": len(view.memories), "total": view.total}
+    drawn = await asyncio.to_thread(draw, type, snapshot, chosen)
+    data = {"type": type, "format": chosen, "content": drawn, "memory_count": shown, "total": snapshot.total}
     message = f"{_TITLES[type]}を作成しました{aim.remark}{unused_note([*aim.unused, *call.unused])}"
     return {"success": True, "data": data, "message": message, "error": None}
 
 
-def _times(call: Call, time_range: TimeRange | None) -> tuple[datetime | None, datetime | None]:
+def _times(call: Call, time_range: TimeRange | None) -> Times:
     chosen: Any = time_range or {}
     start, end = ((chosen.get(side) or "").strip() or None for side in ("start", "end"))
     return between(call.actor.zone, ("time_range.start", start), ("time_range.end", end))
 
 
-async def _view(
-    call: Call, looking: Actor, center: str | None, depth: int, times: tuple[datetime | None, datetime | None]
-) -> View:
+async def _mapped(call: Call, looking: Actor, center: str | None, depth: int, times: Times) -> tuple[int, Snapshot]:
+    """Single memories, of many the newest; how many there are, and what to draw."""
     if center:
         at = reference(center, "center_memory_id")
-        return await call.engine.views.around(looking, at, depth=depth, most=MOST_AROUND)
-    return await call.engine.views.all(looking, MOST_DOTS, since=times[0], until=times[1])
+        view = await call.engine.views.around(looking, at, depth=depth, most=MOST_AROUND)
+    else:
+        view = await call.engine.views.all(looking, MOST_DOTS, since=times[0], until=times[1])
+    middle = view.memories[0].id if center else None
+    drawn = _snapshot(call, "memory_map", _dots(view.memories, view.vectors), view.total, times)
+    return len(view.memories), replace(drawn, ties=_ties(view.links), center=middle, depth=depth)
 
 
-def _snapshot(call: Call, kind: str, view: View, center: str | None, depth: int, times: tuple[Any, Any]) -> Any:
-    from commonplace.pictures import Snapshot, Tie
-
-    return Snapshot(
-        dots=tuple(_dot(memory, view) for memory in view.memories),
-        ties=tuple(Tie(link.source, link.target, link.kind.value, link.strength) for link in view.links),
-        total=view.total,
-        title=_TITLES[kind],
-        zone=call.actor.zone,
-        now=call.engine.clock.now(),
-        center=center,
-        depth=depth,
+async def _counted(call: Call, looking: Actor, kind: str, times: Times) -> tuple[int, Snapshot]:
+    """Figures over everything; how much that is, and what to draw."""
+    census = await call.engine.views.counted(
+        looking,
         since=times[0],
         until=times[1],
-        language="ja",
+        ties=kind in ("stats_dashboard", "domain_graph"),
+        lists=kind in ("stats_dashboard", "timeline"),
+        most=MOST_DOTS if kind == "timeline" else 0,
+    )
+    drawn = _snapshot(call, kind, _dots(census.spread), census.total, times)
+    return census.total, replace(drawn, census=_columns(census))
+
+
+def _snapshot(call: Call, kind: str, dots: tuple[Dot, ...], total: int, times: Times) -> Snapshot:
+    from commonplace.pictures import Snapshot
+
+    zone, now = call.actor.zone, call.engine.clock.now()
+    since, until = times
+    return Snapshot(dots, (), total, _TITLES[kind], zone, now, since=since, until=until, language="ja")
+
+
+def _columns(found: Counted) -> Census:
+    from commonplace.pictures import Bond, Census, Group
+
+    crowd = found.crowd
+    return Census(
+        created=crowd.created,
+        importance=crowd.importance,
+        group=crowd.group,
+        groups=tuple(Group(group.domain, group.category) for group in crowd.groups),
+        used=int((crowd.uses > 0).sum()),
+        bonds=tuple(Bond(*bond) for bond in found.bonds),
+        tags=tuple(found.tags),
+        latest=_dots(found.latest),
+        most_used=_dots(found.most_used),
+        most_important=_dots(found.most_important),
     )
 
 
@@ -134,18 +169,27 @@ async def app(call: Call) -> AppPage:
 assoc.apps["visualize"] = APP
 
 
-def _dot(memory: Memory, view: View) -> Any:
+def _ties(links: Iterable[Link]) -> tuple[Tie, ...]:
+    from commonplace.pictures import Tie
+
+    return tuple(Tie(link.source, link.target, link.kind.value, link.strength) for link in links)
+
+
+def _dots(memories: Iterable[Memory], vectors: Mapping[int, Any] | None = None) -> tuple[Dot, ...]:
     from commonplace.pictures import Dot
 
-    return Dot(
-        id=memory.id,
-        text=memory.content,
-        domain=memory.domain,
-        category=memory.category,
-        tags=memory.tags,
-        importance=memory.importance,
-        created_at=memory.created_at,
-        uses=memory.uses,
-        used_at=memory.used_at,
-        vector=view.vectors.get(memory.number),
+    return tuple(
+        Dot(
+            id=memory.id,
+            text=memory.content,
+            domain=memory.domain,
+            category=memory.category,
+            tags=memory.tags,
+            importance=memory.importance,
+            created_at=memory.created_at,
+            uses=memory.uses,
+            used_at=memory.used_at,
+            vector=vectors.get(memory.number) if vectors else None,
+        )
+        for memory in memories
     )

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from commonplace.ports import (
     AttendanceReading,
     AttendanceWriting,
+    Bond,
     CollectionReading,
     CollectionWriting,
     CopyReading,
+    Crowd,
     DoingReading,
     DoingWriting,
     LabelReading,
@@ -38,6 +43,9 @@ from commonplace.storage.sqlite.teams import SqliteTeamReading, SqliteTeamWritin
 from commonplace.storage.sqlite.todos import SqliteTodoReading, SqliteTodoWriting
 from commonplace.storage.sqlite.watches import SqliteWatchReading, SqliteWatchWriting
 
+if TYPE_CHECKING:
+    from commonplace.storage.sqlite.census import SqliteCensus
+
 
 class ReadingParts(Statements):
     """What a view of the store is made of."""
@@ -49,6 +57,18 @@ class ReadingParts(Statements):
     @property
     def collections(self) -> CollectionReading:
         return SqliteCollectionReading(self._connection)
+
+    def bonds(self, crowd: Crowd) -> Sequence[Bond]:
+        return self._census.bonds(crowd)
+
+    def tags(self, crowd: Crowd, limit: int) -> Sequence[tuple[str, int]]:
+        return self._census.tags(crowd, limit)
+
+    @property
+    def _census(self) -> SqliteCensus:
+        from commonplace.storage.sqlite.census import SqliteCensus  # it needs numpy, which most calls do not
+
+        return SqliteCensus(self._connection)
 
     @property
     def links(self) -> LinkReading:

@@ -21,6 +21,7 @@ from commonplace.domain.identifiers import CredentialId, MemoryId, UserId
 from commonplace.domain.memory import Memory, Version
 from commonplace.language.terms import Term
 from commonplace.ports import (
+    Crowd,
     Embedded,
     Facts,
     LexicalHits,
@@ -136,6 +137,12 @@ class SqliteReading(ReadingParts):
             return len(newest)
         row = self._one("count", **rows.filter_bindings(among))
         return int(row[0]) if row else 0
+
+    def crowd(self, among: Filter) -> Crowd:
+        with self._index() as index:
+            behind = index.position > self.last_event()  # it has seen more than this view
+            columns = None if behind else index.columns(self._passing(index, among))
+        return self._census.crowd(columns or self._census.columns(among))
 
     def _newest(self, among: Filter) -> NDArray[np.int64] | None:
         """The numbers of those let through, the latest first; None where the index has seen more than this view."""

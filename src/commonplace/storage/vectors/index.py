@@ -205,6 +205,11 @@ class Index:
         numbers: NDArray[np.int64] = self._memories["number"][places[order]]
         return numbers
 
+    def columns(self, passed: Mask) -> dict[str, NDArray[Any]]:
+        """What is known of the memories let through, by number."""
+        names = ("number", "collection", "created", "importance", "category")
+        return {name: self._memories[name][passed] for name in names}
+
     def known(self, numbers: NDArray[np.int64], passed: Mask) -> NDArray[np.bool_]:
         """Which of these memories are among those let through."""
         places, known = self._places(numbers)
