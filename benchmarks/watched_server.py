@@ -73,7 +73,7 @@ def watch_all() -> None:
     watch("keywords", tools, "extracted_tags", "extracted_keywords")
     watch("neighbours", SqliteReading, "neighbours")
     watch("facts", SqliteReading, "facts")
-    watch("rank", recall, "rank")
+    watch("rank", recall.Contest, "best")
     watch("rows", SqliteReading, "memories")
     watch("sql", memories.Memories, "remember_in")
     # What a transaction takes beyond what is done in it is the commit: the disk.

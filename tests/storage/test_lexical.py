@@ -61,12 +61,18 @@ async def scatter(house: House) -> int:
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("gaps", [False, True])
 async def test_the_scores_are_those_of_fts5(house: House, query: str, gaps: bool) -> None:
-    kept = [await house.keep(text) for text in texts(60)]
+    kept = [await house.keep(text) for text in texts(120)]
     for memory in kept[5:50:5] if gaps else ():
         await house.forget(memory)
     terms = query_terms(query)
     found = await house.store.read(lambda tx: tx.lexical(terms, house.ours, 1000))
     assert dict(found.scores) == pytest.approx(await house.store.read(lambda tx: by_fts5(tx, terms)))
+
+
+async def test_in_a_small_store_a_word_weighs_as_in_one_of_a_hundred(house: House) -> None:
+    await house.keep_all(["a zebra", "a horse"])
+    found = await house.store.read(lambda tx: tx.lexical(query_terms("zebra nowhere"), house.ours, 9))
+    assert found.asked == pytest.approx(lexical.idf(1, 100) + lexical.idf(0, 100))
 
 
 @pytest.mark.parametrize("query", QUERIES)
