@@ -78,10 +78,11 @@ async def test_a_legacy_subscriber_hears_of_changes_until_it_unsubscribes(server
         await client.subscribe_resource("memory_chain")
         await client.call_tool("add_stm", {"content": "by the same"})
         await heard.hears("stm_list://")
+        assert "memory_chain" not in heard.uris  # a short-term memory is in no block
         heard.uris.clear()
         await other.call_tool("add_memory", {"content": "by another"})
-        await heard.hears("stm_list://")
         await heard.hears("memory_chain")
+        assert "stm_list://" not in heard.uris
         await client.unsubscribe_resource("stm_list://")
         await client.unsubscribe_resource("memory_chain")
         await other.call_tool("add_memory", {"content": "after"})

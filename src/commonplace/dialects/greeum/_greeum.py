@@ -42,12 +42,27 @@ def refusal(error: CommonplaceError) -> Body:
     return {"error": words, "code": code, "details": details}
 
 
+_SHORT_TERM, _CHAIN = "greeum://stm_list", "greeum://memory_chain"
+_OF_A_MEMORY = frozenset(
+    {EventKind.REMEMBERED, EventKind.REVISED, EventKind.EXTENDED, EventKind.FORGOTTEN, EventKind.EXPIRED}
+)
+"""These name the block of a memory that is in the chain."""
+
+
 async def touched(call: Call, event: Event) -> Iterable[str]:
     """The addresses whose content an event has changed."""
-    lists = () if event.kind is EventKind.EMBEDDED else ("greeum://stm_list", "greeum://memory_chain")
     block = event.detail.get("block")
     names = () if block is None else (f"block_{block}", block, event.memory)
-    return (*lists, *(f"greeum://memory_block/{name}" for name in names))
+    return (*_lists_touched(event.kind, block), *(f"greeum://memory_block/{name}" for name in names))
+
+
+def _lists_touched(kind: EventKind, block: int | None) -> tuple[str, ...]:
+    if kind is EventKind.EMBEDDED:
+        return ()
+    if block is None and kind in _OF_A_MEMORY:
+        return (_SHORT_TERM,)
+    # What is in the chain may get an end, and be in both; when it comes it is in the chain alone.
+    return (_CHAIN,) if kind is EventKind.REMEMBERED else (_SHORT_TERM, _CHAIN)
 
 
 greeum = Dialect(
