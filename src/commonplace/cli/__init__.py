@@ -152,7 +152,6 @@ async def _serving(settings: Settings) -> None:
     engine = build(settings)
     try:
         dialects = {n: DialectServer(one, engine, settings) for n, one in chosen_dialects(settings).items()}
-        await engine.upkeep.begin()
         gc.freeze()
         gc.enable()
 

@@ -146,7 +146,7 @@ class Contest:
         self._weights = weights
         self._cosines = dict(evidence.cosines)
         self._coverage = _coverage(evidence)
-        self._literal = self._coverage | _share(evidence)
+        self._words, self._asked = evidence.words, evidence.asked
         self._lent: dict[int, float] = {}
         self._own = dict.fromkeys(evidence.lexical, 0.0)
         self._own |= self._meant(evidence.cosines, evidence.wholes)
@@ -229,13 +229,17 @@ class Contest:
         """Those that are close enough. Few can be at all, and only of these it is worked out."""
         if least <= 0:
             return list(rows)
-        cosines, literal = self._cosines, self._literal
+        cosines, literal = self._cosines, self._coverage | {row: self._said(row) for row in self._words}
         near = _cosine(_needed(least, _FEW), self._scale) - _ROUNDING
         worth_a_look = (row for row in rows if cosines.get(row, inf) >= near or literal.get(row, 0.0) > _FEW)
         return [row for row in worth_a_look if self._close(row) >= least]
 
     def _close(self, row: int) -> float:
-        return similarity(self._cosines.get(row), self._literal.get(row, 0.0), self._scale)
+        return similarity(self._cosines.get(row), self._said(row), self._scale)
+
+    def _said(self, row: int) -> float:
+        """How much of what was asked for a text has by its words, however long it is."""
+        return self._words[row] / self._asked if row in self._words else self._coverage.get(row, 0.0)
 
     def _reasons(self, row: int, standing: Standing) -> dict[str, float]:
         lexical = self._weights.lexical * self._coverage.get(row, 0.0)
@@ -263,11 +267,6 @@ def _coverage(evidence: Evidence) -> dict[int, float]:
         row: 1.0 if words.get(row, 0.0) >= everything else min(score / asked, 1.0)
         for row, score in evidence.lexical.items()
     }
-
-
-def _share(evidence: Evidence) -> dict[int, float]:
-    """The same by words alone, however long the text is."""
-    return {row: words / evidence.asked for row, words in evidence.words.items() if evidence.asked > 0}
 
 
 def _lent(

@@ -98,7 +98,7 @@ class Upkeep:
         await self._store.settle()
 
     async def begin(self) -> None:
-        """What must be known before the first call; should it fail, calls will tell."""
+        """What should be known at the first call; should it fail, calls will tell."""
         await self._safely(self._adopt_embedder)
 
     async def _adopt_embedder(self) -> None:

@@ -62,6 +62,8 @@ async def _attend(servers: list[Any], dialect: DialectServer, ready: Ready, engi
     await ready()
     if not servers:
         await dialect.met.wait()
+    await engine.upkeep.begin()
+    if not servers:
         with anyio.move_on_after(_MANNERS):  # mostly a client asks for the tools at once, and should not wait for them
             await dialect.greeted.wait()
     await engine.upkeep.run()
