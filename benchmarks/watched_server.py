@@ -52,6 +52,7 @@ def watch_all() -> None:
     calm_numpy()  # as the program itself does before it loads anything
 
     from commonplace.dialects.greeum import memory as tools
+    from commonplace.domain.ranking import Contest
     from commonplace.engine import embedding, memories, recall
     from commonplace.models.use import UniversalSentenceEncoder
     from commonplace.storage.sqlite import store
@@ -73,7 +74,7 @@ def watch_all() -> None:
     watch("keywords", tools, "extracted_tags", "extracted_keywords")
     watch("neighbours", SqliteReading, "neighbours")
     watch("facts", SqliteReading, "facts")
-    watch("rank", recall.Contest, "best")
+    watch("rank", Contest, "best")
     watch("rows", SqliteReading, "memories")
     watch("sql", memories.Memories, "remember_in")
     # What a transaction takes beyond what is done in it is the commit: the disk.

@@ -120,8 +120,8 @@ class Answer(Generic[T]):
     notice: str = ""
     text: str = ""
     """The value in the dialect's own words; where empty, the text beside the object is the object as JSON."""
-    reasons: Sequence[Mapping[str, Any]] = ()
-    """Why each of the value's entries stands where it stands; for those who look for it, not for the model."""
+    reasons: Callable[[], Sequence[Mapping[str, Any]]] = tuple
+    """Why each of the value's entries stands where it stands; for those who ask, not for the model."""
 
 
 def _uses_all(arguments: Body) -> Collection[str]:

@@ -34,7 +34,7 @@ ToolAnswer = types.CallToolResult | types.InputRequiredResult
 ACTOR = "commonplace.actor"
 """Under this key an HTTP request carries who sent it."""
 REASONS = "commonplace/reasons"
-"""Under this name the `_meta` of an answer tells why its entries stand where they stand."""
+"""Who asks for it in the `_meta` of a call is told in that of the answer why its entries stand where they stand."""
 _LIST_TTL_MS = 60_000
 _READING = (Act.READS, Act.OVERSEES, Act.TELLS)
 _PROCESS_SESSION = secrets.token_hex(8)
@@ -139,7 +139,8 @@ class DialectServer:
             call = await self._called(context, tool.name, params)
             tool.act.require(call.actor)
             self.dialect.heard(call)
-            return _answered(await tool(call, params.arguments or {}))
+            answer = await tool(call, params.arguments or {})
+            return _answered(answer, explained=bool((params.meta or {}).get(REASONS)))
         except Question as question:
             return question.result
         except CommonplaceError as error:
@@ -297,7 +298,7 @@ def _shelved(entry: Shelved) -> types.Resource:
     )
 
 
-def _answered(answer: Answer[Any]) -> types.CallToolResult:
+def _answered(answer: Answer[Any], *, explained: bool) -> types.CallToolResult:
     """The value twice, as an object and as text; a list, a string or null stands under `result` in the object."""
     value = answer.value
     if isinstance(value, Prose):
@@ -308,7 +309,7 @@ def _answered(answer: Answer[Any]) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text) for text in texts],
         structured_content=structured,
-        _meta={REASONS: list(answer.reasons)} if answer.reasons else None,
+        _meta={REASONS: list(answer.reasons())} if explained else None,
     )
 
 

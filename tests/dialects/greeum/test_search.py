@@ -260,11 +260,11 @@ async def test_short_term_memories_of_that_time_are_among_the_blocks(local: Conv
 @behaviour("greeum.query_memory.reasons")
 async def test_each_hit_explains_itself(local: Conversation) -> None:
     added = await local.call("add_memory", content="the lighthouse keeper counts the ships")
-    result = await local.answer("query_memory", query="lighthouse keeper")
+    asked: Any = {"commonplace/reasons": True}
+    result = await local.client.call_tool("query_memory", {"query": "lighthouse keeper"}, meta=asked)
     (why,) = (result.meta or {})["commonplace/reasons"]
     assert why.pop("id") == added["id"]
     assert why["vector"] > 0 < why["lexical"]
     assert why.pop("score") == pytest.approx(sum(why.values()), abs=0.001)
     assert set(why) == {"vector", "lexical", "neighbours", "importance", "recency", "use"}
-    nothing = await local.answer("query_memory", query="lighthouse", min_importance=1.0)
-    assert nothing.meta is None
+    assert (await local.answer("query_memory", query="lighthouse keeper")).meta is None

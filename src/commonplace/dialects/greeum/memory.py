@@ -100,7 +100,7 @@ async def query_memory(
     recalled = await call.engine.recall.recall(call.actor, Question(query, limit, importance_min=least))
     answer = [found(hit) for hit in recalled.hits]
     bounded(answer)
-    return Answer(answer, shortcoming(recalled), reasons=[explained(hit) for hit in recalled.hits])
+    return Answer(answer, shortcoming(recalled), reasons=lambda: [explained(hit) for hit in recalled.hits])
 
 
 def shortcoming(*searches: Recalled | Moment | None) -> str:
