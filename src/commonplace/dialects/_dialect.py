@@ -180,7 +180,7 @@ class Tool:
             valid = self._arguments.model_validate(given)
         except ValidationError as error:
             raise self._invalid(error) from error
-        result = await self.function(replace(call, unused=unused), **vars(valid))
+        result = await self.function(replace(call, unused=unused) if unused else call, **vars(valid))
         return result if isinstance(result, Answer) else Answer(result)
 
     def _given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -364,8 +364,6 @@ def _among(tx: Reading, actor: Actor, question: Question, now: datetime) -> Filt
 
 
 def _checked(question: Question) -> Question:
-    return replace(
-        question,
-        text=limits.query(question.text),
-        limit=limits.within("limit", question.limit, 1, MOST_RESULTS),
-    )
+    limits.within("limit", question.limit, 1, MOST_RESULTS)
+    text = limits.query(question.text)
+    return question if text == question.text else replace(question, text=text)
