@@ -40,6 +40,7 @@ clean:
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade -c constraints.txt pip
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --editable .
+	$(BIN)/python -m compileall -q src # as pip does for what it installs, so that the first start is as fast as the next
 	touch $@
 
 .venv/tested: .venv/installed
