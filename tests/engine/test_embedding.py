@@ -137,7 +137,7 @@ async def test_of_two_processes_with_different_embedders_the_later_decides_and_n
     second = build(settings, model=other, clock=clock, zone=ZoneInfo("UTC"))
     await second.upkeep.begin()
     assert (await second.upkeep.statistics()).unembedded == 20
-    assert not (await second.recall.recall(owner, Question("subject7"))).whole
+    assert not (await second.recall.recall(owner, Question("subject7"))).reach.whole
     for _ in range(3):
         await first.upkeep.once()
         await second.upkeep.once()
@@ -145,14 +145,14 @@ async def test_of_two_processes_with_different_embedders_the_later_decides_and_n
     await first.memories.remember(owner, Draft("stored by who gave way"))
     told = await first.recall.recall(owner, Question("subject7"))
     assert told.hits[0].memory.content == "memory about subject7"
-    assert "another process has chosen other/32" in told.lexical_only
+    assert "another process has chosen other/32" in told.reach.lexical_only
     assert "another process" in first.embedding.failure
     for _ in range(3):
         await first.upkeep.once()
         await second.upkeep.once()
     assert (len(one.batches), sum(other.batches)) == (asked[0], asked[1] + 1)
     found = await second.recall.recall(owner, Question("stored by who gave way"))
-    assert (found.whole, found.lexical_only, found.hits[0].reasons["vector"] > 0) == (True, "", True)
+    assert (found.reach.whole, found.reach.lexical_only, found.hits[0].reasons["vector"] > 0) == (True, "", True)
     await first.close()
     await second.close()
 
@@ -163,7 +163,7 @@ async def test_before_the_embedder_is_chosen_a_search_says_whose_vectors_there_a
     await engine.upkeep.begin()
     await engine.memories.remember(owner, Draft("the okapi is shy"))
     late = build(Settings(data_dir=str(folder), timezone="UTC"), model=Embedder("late", 32), clock=clock)
-    assert "vectors of fake/64, not of late" in (await late.recall.recall(owner, Question("okapi"))).lexical_only
+    assert "vectors of fake/64, not of late" in (await late.recall.recall(owner, Question("okapi"))).reach.lexical_only
     kept = await late.memories.remember(owner, Draft("a shy okapi"))
     await late.close()
     assert await engine.store.read(lambda tx: [m.id for m in tx.unembedded(9)]) == [kept.id]

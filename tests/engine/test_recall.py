@@ -127,7 +127,7 @@ async def test_without_the_embedder_search_is_lexical_and_says_so(
     embedder.broken = "out of order"
     found = await engine.recall.recall(owner, Question("lighthouse"))
     assert [hit.memory.content for hit in found.hits] == ["the lighthouse keeper"]
-    assert "out of order" in found.lexical_only
+    assert "out of order" in found.reach.lexical_only
 
 
 async def test_a_sentence_deep_in_a_long_text_is_found(engine: Engine, owner: Actor) -> None:
@@ -212,10 +212,10 @@ async def test_a_question_that_could_not_be_embedded_is_tried_again(
     engine: Engine, owner: Actor, embedder: Embedder
 ) -> None:
     embedder.broken = "out of order"
-    assert (await engine.recall.recall(owner, Question("okapi"))).lexical_only
+    assert (await engine.recall.recall(owner, Question("okapi"))).reach.lexical_only
     embedder.broken = ""
     engine.embedding.forgive()
-    assert (await engine.recall.recall(owner, Question("okapi"))).lexical_only == ""
+    assert (await engine.recall.recall(owner, Question("okapi"))).reach.lexical_only == ""
 
 
 @pytest.mark.parametrize("rest", ["", " about the harbour"])

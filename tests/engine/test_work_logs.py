@@ -195,7 +195,7 @@ async def test_without_a_model_words_still_find(engine: Engine, owner: Actor, em
     embedder.broken = "gone"
     done = await engine.work_logs.search(owner, Address(), "database", 20)
     assert [memory.content for memory in done.memories] == ["schema of the database"]
-    assert "gone" in done.lexical_only
+    assert "gone" in done.reach.lexical_only
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\x00b", "\ud800", "x" * 201])

@@ -98,17 +98,27 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Recalled:
-    """What was found; `lexical_only` says why meaning was not searched, where it was not.
+class Reach:
+    """How far a search could go."""
 
-    `closest` is what comes nearest where nothing is close enough, and empty where something is. `whole` is False while
-    some memories wait for their vectors, and can be found by their words only.
-    """
+    lexical_only: str = ""
+    """Why meaning was not searched, where it was not."""
+    whole: bool = True
+    """False while some memories wait for their vectors, and can be found by their words only."""
+    damage: str = ""
+    """What was met where the file is damaged: then something may be left out."""
+
+
+FAR = Reach()
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was found; `closest` is what comes nearest where nothing is close enough, and empty where something is."""
 
     hits: tuple[Hit, ...]
-    lexical_only: str = ""
     closest: tuple[Hit, ...] = ()
-    whole: bool = True
+    reach: Reach = FAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +130,7 @@ class Moment:
     searched_to: datetime | None
     memories: tuple[Memory, ...]
     total: int
-    lexical_only: str = ""
-    whole: bool = True
+    reach: Reach = FAR
 
 
 class Recall:
@@ -217,7 +226,7 @@ class Recall:
         # The margin forgives a phrase that is a little off; what lies within the time itself must not drown in it.
         within, _, _ = await self._during(actor, phrase.rest, *widened(phrase, timedelta()), limit)
         memories = {memory.number: memory for memory in (*within, *around)}
-        return Moment(phrase, since, until, tuple(memories.values())[:limit], total, found.lexical_only, found.whole)
+        return Moment(phrase, since, until, tuple(memories.values())[:limit], total, found.reach)
 
     async def _during(
         self, actor: Actor, rest: str, since: datetime, until: datetime, limit: int
@@ -241,7 +250,7 @@ class Recall:
         memories = tuple(hit.memory for hit in found.hits)
         # How many would answer is unknown to a search; one more than shown says that there is more.
         total = len(memories) + (len(memories) == limit)
-        return Moment(None, None, None, memories, total, found.lexical_only, found.whole)
+        return Moment(None, None, None, memories, total, found.reach)
 
     async def flush_uses(self) -> None:
         """Write down what was recalled since the last time. Losing this in a crash loses a hint, not a memory."""
@@ -288,7 +297,7 @@ class Recall:
         short = question.closest > 0 and not close and question.threshold > FAINT
         nearest = ranked(question.closest, FAINT) if short else []
         hits, closest = _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
-        return Recalled(tuple(hits), failure, tuple(closest), embedded.whole)
+        return Recalled(tuple(hits), tuple(closest), Reach(failure, embedded.whole, tx.damage))
 
     def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> Contest:
         arm = max(ARM, question.limit + bool(question.apart))
@@ -325,7 +334,7 @@ class Recall:
 def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked]) -> list[Hit]:
     if not ranked:
         return []
-    memories = {memory.number: memory for memory in tx.memories([one.row for one in ranked], among)}
+    memories = {memory.number: memory for memory in tx.legible([one.row for one in ranked], among)}
     return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in ranked if r.row in memories]
 
 

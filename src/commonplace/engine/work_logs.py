@@ -16,7 +16,7 @@ from commonplace.domain.work_log import Address
 from commonplace.engine.access import readable
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories, checked
-from commonplace.engine.recall import Hit, Question, Recall
+from commonplace.engine.recall import FAR, Hit, Question, Reach, Recall
 from commonplace.engine.relations import referred
 from commonplace.ports import Clock, Page, Reading, Store, Transaction
 
@@ -26,13 +26,12 @@ _CATEGORIES = (work_log.CATEGORY,)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Some work logs; how many answer to the same names; and why meaning was not searched, where it was not."""
+    """Some work logs; how many answer to the same names; and how far the search went."""
 
     memories: tuple[Memory, ...]
     total: int
     similarities: Sequence[float] = ()
-    lexical_only: str = ""
-    whole: bool = True
+    reach: Reach = FAR
 
 
 class WorkLogs:
@@ -85,7 +84,7 @@ class WorkLogs:
         hits: tuple[Hit, ...] = recalled.hits
         memories = tuple(hit.memory for hit in hits)
         similarities = [hit.similarity for hit in hits]
-        return Found(memories, max(total, len(hits)), similarities, recalled.lexical_only, recalled.whole)
+        return Found(memories, max(total, len(hits)), similarities, recalled.reach)
 
     def _page(self, tx: Reading, actor: Actor, names: tuple[tuple[str, str], ...], limit: int, *, first: bool) -> Page:
         among = self._among(tx, actor, names)

@@ -73,6 +73,15 @@ class Reading(Protocol):
     def memory(self, memory: MemoryId, among: Filter) -> Memory | None: ...
     def memory_at(self, block: int, among: Filter) -> Memory | None: ...
     def memories(self, numbers: Sequence[int], among: Filter) -> Sequence[Memory]: ...
+    def legible(self, numbers: Sequence[int], among: Filter) -> Sequence[Memory]:
+        """The same without those that are damaged: `damage` tells then."""
+        ...
+
+    @property
+    def damage(self) -> str:
+        """What was met where something damaged was left out, by a search or by `legible`; empty where nothing was."""
+        ...
+
     def page(self, among: Filter, limit: int, offset: int = 0) -> Page: ...
     def latest(self, among: Filter, limit: int, by: UserId | None = None) -> Sequence[Memory]:
         """Those stored last, of one author if named; few, at once, without the index: for a first look around."""
@@ -242,6 +251,11 @@ class Store(Protocol):
     @property
     def trouble(self) -> str:
         """Why the last write failed; empty when it did not."""
+        ...
+
+    @property
+    def damage(self) -> str:
+        """What readers of this process have met of a damaged file since it was last found sound."""
         ...
 
     async def check(self) -> str:

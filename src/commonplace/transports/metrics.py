@@ -83,7 +83,7 @@ class Figures:
         """How the house stands, for whoever may know."""
         statistics = await self._read()
         embedding, store = self._engine.embedding, self._engine.store
-        well = statistics is not None and not store.trouble and not embedding.failure
+        well = statistics is not None and not (store.trouble or store.damage or embedding.failure)
         return {
             "status": "ok" if well else "degraded",
             "version": __version__,
@@ -92,6 +92,7 @@ class Figures:
                 "readable": statistics is not None,
                 "writable": store.writable,
                 "trouble": store.trouble,
+                "damage": store.damage,
                 "memories": statistics.memories if statistics else None,
                 "events": statistics.events if statistics else None,
                 "bytes": statistics.bytes if statistics else None,

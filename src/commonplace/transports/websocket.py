@@ -153,7 +153,7 @@ class Sockets:
             self._fail(line, failure)
             return None
         except CommonplaceError as error:
-            return _error(f"{error.message}. {error.remedy}" if error.remedy else error.message)
+            return _error(error.in_full)
 
     def _hello(self, line: Line) -> Message:
         return {

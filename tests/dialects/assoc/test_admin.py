@@ -1,10 +1,12 @@
 """システム管理: health, figures, backup and restore, rebuilding, cleaning, moving domains."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from commonplace.engine import Engine
+from tests.damage import lose_table
 from tests.dialects.assoc.speech import AssocConversation
 from tests.dialects.conversation import unique
 from tests.fakes import Clock
@@ -42,6 +44,17 @@ async def test_what_is_wrong_is_told(engine: Engine, local: AssocConversation) -
     assert body["data"]["embedding"]["pending"] == 1
     assert body["message"].startswith("注意が必要です: ")
     assert "out of order" in body["message"]
+
+
+@behaviour("assoc.admin.health_check")
+@pytest.mark.parametrize("table", ["words_data", "vectors", "memories", "unembedded"])
+async def test_a_damaged_file_is_told_however_bad_it_is(local: AssocConversation, folder: Path, table: str) -> None:
+    await local.store()
+    lose_table(folder / "commonplace.db", table)
+    body = await local.told("admin", action="health_check")
+    assert body["data"]["status"] == "degraded"
+    assert body["data"]["storage"]["damage"]
+    assert "commonplace restore" in body["message"]
 
 
 @behaviour("assoc.admin.system_stats")

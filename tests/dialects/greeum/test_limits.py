@@ -7,6 +7,7 @@ import pytest
 
 from commonplace.dialects.greeum import greeum
 from commonplace.domain.errors import CommonplaceError, Conflict, EmbeddingFailed, Forbidden, Unauthenticated
+from tests.damage import lose_table
 from tests.dialects.conversation import ERROR_BODY, Conversation, unique
 from tests.serving import Wire
 
@@ -131,26 +132,27 @@ async def test_a_write_that_failed_shows_in_the_status_until_one_succeeds(local:
     assert (status["status"], status["storage"]) == ("healthy", {"writable": True, "reason": ""})
 
 
-def _destroy(file: Path, table: str) -> None:
-    """The first page of a table, on the disk; then a change elsewhere, so that nobody goes by what he remembers."""
-    connection = apsw.Connection(str(file))
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    page = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).get
-    with file.open("r+b") as raw:
-        raw.seek((page - 1) * connection.pragma("page_size"))
-        raw.write(b"\xff" * 4096)
-    connection.execute("INSERT INTO meta (key, value) VALUES ('other', '')")
-    connection.close()
-
-
 @behaviour("greeum.server_status.damaged")
-@pytest.mark.parametrize("table", ["events", "unembedded", "memories"])
-async def test_a_damaged_file_shows_in_the_status(local: Conversation, folder: Path, table: str) -> None:
+@pytest.mark.parametrize(("table", "blocks"), [("events", None), ("unembedded", None), ("memories", 1)])
+async def test_a_damaged_file_shows_in_the_status(
+    local: Conversation, folder: Path, table: str, blocks: int | None
+) -> None:
     await local.call("add_memory", content="before")
-    _destroy(folder / "commonplace.db", table)
+    lose_table(folder / "commonplace.db", table)
     status = await local.call("server_status")
-    assert (status["status"], status["memory_stats"]["total_blocks"]) == ("degraded", None)
-    assert "malformed" in status["storage"]["reason"]
+    assert (status["status"], status["memory_stats"]["total_blocks"]) == ("degraded", blocks)
+    assert "commonplace restore" in status["storage"]["reason"]
+
+
+@behaviour("greeum.server_status.damaged", "greeum.query_memory.damaged")
+async def test_what_a_search_meets_of_the_damage_shows_in_the_status(local: Conversation, folder: Path) -> None:
+    await local.call("add_memory", content="약속은 금요일이다")
+    lose_table(folder / "commonplace.db", "words_data")
+    answer = await local.answer("query_memory", query="약속은 금요일이다")
+    assert "약속은 금요일이다" in str(answer.content[0])
+    assert "Part of the file is damaged" in str(answer.content[1])
+    status = await local.call("server_status")
+    assert status["status"] == "degraded"
     assert "commonplace restore" in status["storage"]["reason"]
 
 

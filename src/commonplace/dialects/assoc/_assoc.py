@@ -52,9 +52,7 @@ _UNFORESEEN = ("INTERNAL_ERROR", "内部エラーが発生しました")
 def refusal(error: CommonplaceError) -> Body:
     """Assoc's error body: what happened in Japanese, the particulars behind it."""
     code, words = _worded(error)
-    remedy = f". {error.remedy[0].upper()}{error.remedy[1:]}" if error.remedy else ""
-    particulars = f"{error.message}{remedy}"
-    message = f"{words}: {particulars}" if code != _UNFORESEEN[0] else words
+    message = f"{words}: {error.in_full}" if code != _UNFORESEEN[0] else words
     return {"success": False, "data": _data(error), "message": words, "error": {"code": code, "message": message}}
 
 

@@ -20,11 +20,11 @@ from commonplace.dialects.assoc.parameters import Domain, beginning, described
 from commonplace.domain import limits
 from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup, backup_name
-from commonplace.domain.errors import Invalid
+from commonplace.domain.errors import Invalid, StoreCorrupt
 from commonplace.domain.memory import MAX_TAGS
 from commonplace.engine.backups import KINDS, Restored
 from commonplace.engine.memories import Reference
-from commonplace.ports import Page
+from commonplace.ports import Page, Statistics
 
 MOST_MIGRATED = 1000
 MOST_NAMED = 20
@@ -83,20 +83,30 @@ async def admin(
 
 @actions.governs
 async def health_check(call: Call) -> Done:
-    statistics = await call.engine.upkeep.statistics()
-    damage = await call.engine.store.check()
-    latest = await call.engine.backups.latest()
-    found = (damage, call.engine.store.trouble, call.engine.backups.trouble, statistics.unembedded_reason)
-    troubles = [one for one in found if one]
+    store, backups = call.engine.store, call.engine.backups
+    damage = await store.check()
+    statistics = await _legible_statistics(call)
+    latest = await backups.latest()
+    told = StoreCorrupt(store.location, damage).in_full if damage else ""
+    waiting = statistics.unembedded_reason if statistics else ""
+    troubles = [one for one in (told, store.trouble, backups.trouble, waiting) if one]
     data = {
         "status": "healthy" if not troubles else "degraded",
-        "storage": {"location": call.engine.store.location, "writable": call.engine.store.writable, "damage": damage},
-        "embedding": {"model": call.engine.embedding.name, "pending": statistics.unembedded},
+        "storage": {"location": store.location, "writable": store.writable, "damage": damage},
+        "embedding": {"model": call.engine.embedding.name, "pending": statistics.unembedded if statistics else None},
         "last_backup": _told(latest) if latest else None,
         "troubles": troubles,
         "checked_at": stamp(call.engine.clock.now()),
     }
     return Done(data, "システムは正常です" if not troubles else "注意が必要です: " + "; ".join(troubles))
+
+
+async def _legible_statistics(call: Call) -> Statistics | None:
+    """None where the file is too damaged to be counted: how bad it is must be told all the same."""
+    try:
+        return await call.engine.upkeep.statistics()
+    except StoreCorrupt:
+        return None
 
 
 @actions.governs

@@ -11,7 +11,7 @@ from commonplace.domain.collection import Collection, Member, Standing
 from commonplace.domain.identifiers import UserId
 from commonplace.domain.memory import Memory
 from commonplace.engine.links import Related
-from commonplace.engine.recall import Hit, Recalled
+from commonplace.engine.recall import Hit, Reach, Recalled
 
 CLOSEST = 3
 """How many are shown where nothing reaches the threshold: the usual one asks for more than most answers have."""
@@ -68,7 +68,7 @@ def remark(
     recalled: Recalled, threshold: float, sessionless: str = "", elsewhere: str = "", barring: Sequence[str] = ()
 ) -> str:
     """What a caller should know of a search beside its results; why, and where else to look, if nothing was found."""
-    words = _shortcoming(recalled)
+    words = _shortcoming(recalled.reach)
     if sessionless:  # rather than the threshold, that may be why nothing was found
         return words + sessionless
     if recalled.hits:
@@ -83,10 +83,12 @@ def remark(
     return words + nothing_found(*told, elsewhere)
 
 
-def _shortcoming(recalled: Recalled) -> str:
-    if recalled.lexical_only:
-        return f" (意味検索は使えません: {recalled.lexical_only})"
-    return "" if recalled.whole else " (埋め込み待ちの記憶は、まだ語句でしか見つかりません)"
+def _shortcoming(reach: Reach) -> str:
+    if reach.damage:
+        return f" (ファイルの一部が壊れていて、そこの記憶は除きました。バックアップの復元が必要です: {reach.damage})"
+    if reach.lexical_only:
+        return f" (意味検索は使えません: {reach.lexical_only})"
+    return "" if reach.whole else " (埋め込み待ちの記憶は、まだ語句でしか見つかりません)"
 
 
 def nothing_found(*told: str) -> str:

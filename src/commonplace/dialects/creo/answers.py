@@ -15,10 +15,12 @@ from commonplace.domain.collection import Kind
 from commonplace.domain.identifiers import CollectionId
 from commonplace.domain.memory import Ephemeral, Memory
 from commonplace.domain.unicode import normalised
+from commonplace.engine.recall import Reach
 
 MOST_LISTED_BYTES = 300_000
 """What the texts of one answer may take together."""
 _UNITS = ((timedelta(days=1), "日"), (timedelta(hours=1), "時間"), (timedelta(minutes=1), "分"))
+_REASON = 200
 _GLANCE = 4
 """How many times what is shown of a text is looked at: the rest may be blanks."""
 
@@ -124,6 +126,15 @@ def _length(time: timedelta, *, exact: bool) -> str:
 def quoted(text: str, most: int) -> str:
     """What someone has written, in marks that show it is a quotation: one line, bounded, nothing that steers a page."""
     return f"「{flat(text, most).translate(_MARKS)}」"
+
+
+def shortcoming(reach: Reach, things: str) -> str:
+    """What a caller should know of a search that could not go everywhere."""
+    if reach.damage:
+        return f"（ファイルの一部が壊れていて、そこにある{things}は除きました。管理者に知らせてください）"
+    if reach.lexical_only:
+        return f"（意味検索は使えません: {flat(reach.lexical_only, _REASON)}）"
+    return "" if reach.whole else f"（埋め込み待ちの{things}は、まだ語句でしか見つかりません）"
 
 
 _MARKS = str.maketrans({"「": "『", "」": "』"})

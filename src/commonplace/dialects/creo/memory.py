@@ -21,6 +21,7 @@ from commonplace.dialects.creo.answers import (
     kept,
     lifetime,
     quoted,
+    shortcoming,
     shown,
 )
 from commonplace.dialects.creo.dates import moment
@@ -329,10 +330,8 @@ def _line(place: int, memory: Memory, similarity: float | None, now: datetime) -
 
 def _remark(recalled: Recalled, least: float) -> str:
     """What a caller should know of a search beside its results."""
-    if recalled.lexical_only:
-        return f"（意味検索は使えません: {flat(recalled.lexical_only, 200)}）"
-    if not recalled.whole:
-        return "（埋め込み待ちのメモリは、まだ語句でしか見つかりません）"
+    if short := shortcoming(recalled.reach, "メモリ"):
+        return short
     if not recalled.hits and least > 0:
         return f"（類似度{least:g}以上のものはありません。thresholdを下げると見つかることがあります）"
     return ""

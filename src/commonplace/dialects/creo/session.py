@@ -138,7 +138,7 @@ async def get_status(call: Call) -> Answer[ServerStatus]:
         "sessionId": session_id(call.actor.session),
         "counts": await _counts(call),
         "embedder": {"name": call.engine.embedding.name, "ready": not failure, "reason": failure},
-        "storage": {"writable": not trouble, "reason": trouble},
+        "storage": {"writable": call.engine.store.writable and not call.engine.store.trouble, "reason": trouble},
     }
     counts = answer["counts"]
     lines = [
@@ -232,6 +232,8 @@ def _trouble(call: Call) -> str:
     store = call.engine.store
     if not store.writable:
         return "the store can only be read"
+    if store.damage:
+        return "part of the file is damaged"
     return "the last write failed" if store.trouble else ""
 
 

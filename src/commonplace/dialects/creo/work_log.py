@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from commonplace.dialects._dialect import Answer, Call, Whole
 from commonplace.dialects.creo import ids
 from commonplace.dialects.creo._creo import creo
-from commonplace.dialects.creo.answers import Kept, atlases_of, bounded, cut, flat, quoted, shown
+from commonplace.dialects.creo.answers import Kept, atlases_of, bounded, cut, flat, quoted, shortcoming, shown
 from commonplace.dialects.creo.authorship import Recorder, recorder
 from commonplace.domain.identifiers import CollectionId
 from commonplace.domain.memory import Memory
@@ -153,10 +153,7 @@ def _name(metadata: Mapping[str, Any], name: str) -> str | None:
 def _told(found: Found, answer: WorkLogs) -> str:
     count = answer["count"]
     lines = [f"📋 {count}件の作業ログが見つかりました" if count else "📋 作業ログが見つかりませんでした"]
-    if found.lexical_only:
-        lines[0] += f"（意味検索は使えません: {flat(found.lexical_only, _EXCERPT)}）"
-    elif not found.whole:
-        lines[0] += "（埋め込み待ちの作業ログは、まだ語句でしか見つかりません）"
+    lines[0] += shortcoming(found.reach, "作業ログ")
     lines += [_line(place, log) for place, log in enumerate(answer["workLogs"], 1)]
     if "truncated" in answer:
         lines.append("（長い本文は省略しました）")

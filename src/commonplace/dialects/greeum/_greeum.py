@@ -38,8 +38,7 @@ _UNFORESEEN = ("INTERNAL_ERROR", "내부 오류가 발생했습니다")
 def refusal(error: CommonplaceError) -> Body:
     """Greeum's error body."""
     code, words = next((w for kind, w in _WORDS.items() if isinstance(error, kind)), _UNFORESEEN)
-    details = f"{error.message}. {error.remedy}".removesuffix(". ")
-    return {"error": words, "code": code, "details": details}
+    return {"error": words, "code": code, "details": error.in_full}
 
 
 _SHORT_TERM, _CHAIN = "greeum://stm_list", "greeum://memory_chain"

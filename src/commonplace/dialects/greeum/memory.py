@@ -33,6 +33,7 @@ MOST_MARGIN = 24 * 366 * 10
 
 _LEXICAL_ONLY = "Searched by words only, not by meaning: "
 _NOT_WHOLE = "Some memories still wait for their vectors; until then they are found by their words only."
+_DAMAGED = "Part of the file is damaged, and what stands there was left out; put back a backup. It says: "
 
 _PHRASED = 'Words with a time phrase, at most 20,000 characters: "meeting last week", "어제 회의", 2024-01-01'
 
@@ -104,10 +105,13 @@ async def query_memory(
 
 
 def shortcoming(*searches: Recalled | Moment | None) -> str:
-    """What a caller should know of searches that could not go by meaning everywhere."""
-    made = [one for one in searches if one]
-    failed = next((one.lexical_only for one in made if one.lexical_only), "")
-    return _LEXICAL_ONLY + failed if failed else "" if all(one.whole for one in made) else _NOT_WHOLE
+    """What a caller should know of searches that could not go everywhere."""
+    made = [one.reach for one in searches if one]
+    told = [_DAMAGED + one.damage for one in made if one.damage][:1]
+    told += [_LEXICAL_ONLY + one.lexical_only for one in made if one.lexical_only][:1]
+    if not told and not all(one.whole for one in made):
+        told = [_NOT_WHOLE]
+    return "\n".join(told)
 
 
 @greeum.reads

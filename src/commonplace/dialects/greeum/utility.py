@@ -14,7 +14,7 @@ from commonplace.dialects.greeum.memory import extracted_keywords, extracted_tag
 from commonplace.dialects.greeum.prompt import MOST_CHARS, enriched
 from commonplace.domain import limits
 from commonplace.domain.access import Permission
-from commonplace.domain.errors import StoreFailed
+from commonplace.domain.errors import StoreCorrupt, StoreFailed
 from commonplace.domain.memory import MAX_KEYWORDS
 from commonplace.engine.chain import Verdict
 from commonplace.engine.recall import Question
@@ -167,12 +167,15 @@ async def status(call: Call) -> Status:
 
 
 async def _figures(call: Call) -> tuple[Statistics | None, int | None, str]:
-    """Of the store, and of one's own short-term memories; or why they cannot be read."""
+    """Of the store, and of one's own short-term memories; and what of the file cannot be read."""
     try:
         figures = await call.engine.upkeep.statistics()
         mine = await call.engine.memories.page(call.actor, 1, ephemeral=True)
     except StoreFailed as failure:  # then, if ever, it is asked how the server is
-        return None, None, f"{failure.message}. {failure.remedy}"
+        return None, None, failure.in_full
+    store = call.engine.store
+    if store.damage and await store.check():  # looked at again: a backup may have been put back since
+        return figures, mine.total, StoreCorrupt(store.location, store.damage).in_full
     return figures, mine.total, ""
 
 

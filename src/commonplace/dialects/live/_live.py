@@ -50,8 +50,7 @@ def refusal(error: CommonplaceError) -> Body:
     status, words = _worded(error)
     if words == _UNFORESEEN[1]:
         return {"status": status, "message": words}
-    remedy = f". {error.remedy[0].upper()}{error.remedy[1:]}" if error.remedy else ""
-    return {"status": status, "message": f"{words} : {error.message}{remedy}"}
+    return {"status": status, "message": f"{words} : {error.in_full}"}
 
 
 def _worded(error: CommonplaceError) -> tuple[str, str]:

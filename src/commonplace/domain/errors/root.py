@@ -16,3 +16,8 @@ class CommonplaceError(Exception):
     def remedy(self) -> str:
         """What the caller can do about it; empty where there is nothing to do."""
         return ""
+
+    @property
+    def in_full(self) -> str:
+        """What happened, and what to do about it."""
+        return f"{self.message}. {self.remedy[0].upper()}{self.remedy[1:]}" if self.remedy else self.message

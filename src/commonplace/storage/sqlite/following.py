@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from commonplace.storage.sqlite.lexical import FREQUENT, Counts
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.rows import numbers_json
+from commonplace.storage.sqlite.salvage import Salvage
+from commonplace.storage.sqlite.statements import Row
 from commonplace.storage.vectors import snapshot
 from commonplace.storage.vectors.columns import code
 from commonplace.storage.vectors.conditions import NEVER
@@ -57,6 +59,12 @@ class Follower:
         self._followed: Followed | None = None
         self._saved_at = 0
         self._unsure: frozenset[int] = frozenset()
+        self._salvage = Salvage()
+
+    @property
+    def damage(self) -> str:
+        """Why the index lacks what it should have; empty when it lacks nothing."""
+        return self._salvage.lost
 
     @contextmanager
     def index(self, connection: apsw.Connection, sight: Sight) -> Iterator[Index]:
@@ -96,6 +104,7 @@ class Follower:
             return len(self._index) if self._index else 0
 
     def _opened(self, connection: apsw.Connection, followed: Followed) -> Index:
+        self._salvage = Salvage()
         index = self._loaded(connection, followed) or self._built(connection, followed)
         index.prepare()
         return index
@@ -115,9 +124,10 @@ class Follower:
 
     def _built(self, connection: apsw.Connection, followed: Followed) -> Index:
         self._saved_at = 0
-        index = Index(followed.dimensions)
-        index.expect(*_sizes(connection, followed))
-        _take_all(connection, index, followed)
+        index = self._salvage.attempt(lambda: _whole(connection, followed))
+        if index is None:
+            index = Index(followed.dimensions)
+            _take(connection, index, followed, range(1, _last_memory(connection) + 1), self._salvage)
         index.position = _last_event(connection)
         return index
 
@@ -128,7 +138,7 @@ class Follower:
             return frozenset()
         changed = _rows(connection, "changed_since", {"after": index.position})
         taken = self._unsure.union(row[0] for row in changed)
-        _take(connection, index, sight.followed, sorted(taken))
+        _take(connection, index, sight.followed, sorted(taken), self._salvage)
         self._unsure, index.position = frozenset(), last
         return taken
 
@@ -151,7 +161,7 @@ class Follower:
                 mark = _event_mark(connection, index.position)
                 outdated = index.position - self._saved_at >= least
                 outdated |= forgetting and self._saved_at > 0 and index.has_forgotten
-                if not outdated or self._unsure or not mark:
+                if not outdated or self._unsure or self.damage or not mark:
                     return
                 index.compact()  # what was deleted must not come back to the disk
                 stamp = snapshot.Stamp(store_id(connection), followed.fingerprint, index.position, mark)
@@ -196,13 +206,17 @@ def _last_event(connection: apsw.Connection) -> int:
     return int(connection.execute(queries()["last_event"]).get)
 
 
+def _last_memory(connection: apsw.Connection) -> int:
+    return int(connection.execute(queries()["last_memory"]).get or 0)
+
+
 def _event_mark(connection: apsw.Connection, number: int) -> str:
     """What tells an event from the one that got its number in another future of the same store."""
     row = connection.execute(queries()["event_mark"], {"number": number}).fetchone()
     return str(row[0]) if row else ""
 
 
-def _rows(connection: apsw.Connection, query: str, bindings: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+def _rows(connection: apsw.Connection, query: str, bindings: Mapping[str, Any]) -> list[Row]:
     return connection.execute(queries()[query], bindings).fetchall()
 
 
@@ -216,22 +230,30 @@ def _sizes(connection: apsw.Connection, followed: Followed) -> tuple[int, int]:
     return int(memories), int(vectors)
 
 
-def _take_all(connection: apsw.Connection, index: Index, followed: Followed) -> None:
-    """Read every memory and put it into the index, a stretch at a time."""
+def _whole(connection: apsw.Connection, followed: Followed) -> Index:
+    """An index with every memory, read a stretch at a time."""
+    index = Index(followed.dimensions)
+    index.expect(*_sizes(connection, followed))
     bindings: dict[str, int] = {"embedder": followed.embedder, "after": 0, "limit": _STRETCH}
     while rows := _rows(connection, "entries_after", bindings):
         bindings |= {"first": rows[0][0], "last": rows[-1][0], "after": rows[-1][0]}
         vectors = _rows(connection, "vectors_between", bindings)
         index.put(_entries(rows), _parts(vectors, followed.dimensions), np.empty(0, np.int64))
+    return index
 
 
-def _take(connection: apsw.Connection, index: Index, followed: Followed, numbers: Sequence[int]) -> None:
-    """Read these memories as they are now and put them into the index."""
+def _take(
+    connection: apsw.Connection, index: Index, followed: Followed, numbers: Sequence[int], salvage: Salvage
+) -> None:
+    """Read these memories as they are now and put them into the index, without what is damaged."""
+
+    def read(query: str, chosen: Sequence[int]) -> list[Row]:
+        return _rows(connection, query, {"embedder": followed.embedder, "numbers": numbers_json(chosen)})
+
     for start in range(0, len(numbers), _STRETCH):
         chosen = numbers[start : start + _STRETCH]
-        bindings = {"embedder": followed.embedder, "numbers": numbers_json(chosen)}
-        entries = _entries(_rows(connection, "entries_among", bindings))
-        parts = _parts(_rows(connection, "vectors_among", bindings), followed.dimensions)
+        entries = _entries(salvage.rows(partial(read, "entries_among"), chosen))
+        parts = _parts(salvage.rows(partial(read, "vectors_among"), entries.numbers.tolist()), followed.dimensions)
         index.put(entries, parts, np.setdiff1d(np.asarray(chosen, np.int64), entries.numbers))
 
 

@@ -248,6 +248,7 @@ class Lexical:
 
 def idf(documents: int, total: int) -> float:
     """How much a term tells: the rarer, the more."""
+    documents = min(documents, total)  # the index may have seen deletions that this view of the file has not
     return max(math.log((total - documents + 0.5) / (documents + 0.5)), _LEAST_IDF)
 
 

@@ -322,6 +322,9 @@ ORDER BY memory, part
 -- name: index_sizes
 SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM vectors WHERE embedder = :embedder)
 
+-- name: last_memory
+SELECT seq FROM sqlite_sequence WHERE name = 'memories'
+
 -- name: entries_after
 {entries} WHERE m.number > :after ORDER BY m.number LIMIT :limit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import reduce
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,9 @@ from commonplace.ports import (
 from commonplace.storage.sqlite import rows
 from commonplace.storage.sqlite.holdings import Held
 from commonplace.storage.sqlite.parts import ReadingParts
+from commonplace.storage.sqlite.salvage import Salvage
+from commonplace.storage.sqlite.sieve import Sieve
+from commonplace.storage.sqlite.statements import Row
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +43,6 @@ if TYPE_CHECKING:
 
     from commonplace.storage.sqlite.following import Follower, Sight
     from commonplace.storage.sqlite.lexical import Lexical
-    from commonplace.storage.vectors.conditions import Conditions
     from commonplace.storage.vectors.index import Index
 
     Vectors = NDArray[np.float32]
@@ -69,6 +71,11 @@ class SqliteReading(ReadingParts):
         self._fingerprint = fingerprint
         self._sights: dict[str, Sight] = {}
         self._passed: tuple[tuple[Filter, Index, int], NDArray[np.bool_]] | None = None
+        self._salvage = Salvage()
+
+    @property
+    def damage(self) -> str:
+        return self._salvage.lost
 
     # Who
 
@@ -114,9 +121,13 @@ class SqliteReading(ReadingParts):
         return rows.memory(row) if row else None
 
     def memories(self, numbers: Sequence[int], among: Filter) -> Sequence[Memory]:
-        found = self._all("memories", numbers=rows.numbers_json(numbers), **rows.filter_bindings(among))
-        by_number = {row[0]: rows.memory(row) for row in found}
-        return [by_number[number] for number in numbers if number in by_number]
+        return _in_order(self._memory_rows(among, numbers), numbers)
+
+    def legible(self, numbers: Sequence[int], among: Filter) -> Sequence[Memory]:
+        return _in_order(self._salvage.rows(partial(self._memory_rows, among), numbers), numbers)
+
+    def _memory_rows(self, among: Filter, numbers: Sequence[int]) -> list[Row]:
+        return self._all("memories", numbers=rows.numbers_json(numbers), **rows.filter_bindings(among))
 
     def page(self, among: Filter, limit: int, offset: int = 0) -> Page:
         newest = self._newest(among)
@@ -140,14 +151,19 @@ class SqliteReading(ReadingParts):
 
     def crowd(self, among: Filter) -> Crowd:
         with self._index() as index:
-            behind = index.position > self.last_event()  # it has seen more than this view
+            # It may have seen more than this view, or lack what is damaged.
+            behind = index.position > self.last_event() or bool(self._follower().damage)
             columns = None if behind else index.columns(self._passing(index, among))
         return self._census.crowd(columns or self._census.columns(among))
 
     def _newest(self, among: Filter) -> NDArray[np.int64] | None:
-        """The numbers of those let through, the latest first; None where the index has seen more than this view."""
+        """The numbers of those let through, the latest first.
+
+        None where the index has seen more than this view, or lacks what is damaged: a list that leaves something out
+        in silence is worse than none.
+        """
         with self._index() as index:
-            if index.position > self.last_event():
+            if index.position > self.last_event() or self._follower().damage:
                 return None
             return index.newest(self._passing(index, among))
 
@@ -200,6 +216,9 @@ class SqliteReading(ReadingParts):
     # Finding
 
     def lexical(self, terms: Sequence[Term], among: Filter, limit: int) -> LexicalHits:
+        return self._salvage.attempt(lambda: self._with_words(terms, among, limit)) or LexicalHits({}, 0.0)
+
+    def _with_words(self, terms: Sequence[Term], among: Filter, limit: int) -> LexicalHits:
         from commonplace.storage.sqlite.lexical import Lexical
 
         with self._index() as index:
@@ -238,7 +257,10 @@ class SqliteReading(ReadingParts):
         """By the vectors as they are kept, in full precision."""
         from commonplace.storage.sqlite.following import unpacked
 
-        found = self._all("vectors_numbered", numbers=rows.numbers_json(stored))
+        def read(numbers: Sequence[int]) -> list[Row]:
+            return self._all("vectors_numbered", numbers=rows.numbers_json(numbers))
+
+        found = self._salvage.rows(read, stored)
         if not found:
             return {}
         matrix = unpacked(b"".join(row[1] for row in found), vector.shape[-1])
@@ -319,7 +341,9 @@ class SqliteReading(ReadingParts):
 
     @contextmanager
     def _index(self, fingerprint: str = "") -> Iterator[Index]:
-        with self._follower().index(self._connection, self._sight(fingerprint or self._fingerprint)) as index:
+        follower = self._follower()
+        with follower.index(self._connection, self._sight(fingerprint or self._fingerprint)) as index:
+            self._salvage.lost = self._salvage.lost or follower.damage
             yield index
 
     def _sight(self, fingerprint: str) -> Sight:
@@ -337,52 +361,13 @@ class SqliteReading(ReadingParts):
         """The filter as a mask; a search asks for the same one several times."""
         key = (among, index, index.changes)
         if self._passed is None or self._passed[0] != key:
-            self._passed = (key, index.passing(self._conditions(among)))
+            self._passed = (key, index.passing(Sieve(self._connection).conditions(among)))
         return self._passed[1]
 
-    def _conditions(self, among: Filter) -> Conditions:
-        """Tags and times to live are answered by the file, everything else by the index."""
-        from commonplace.storage.vectors.columns import code
-        from commonplace.storage.vectors.conditions import Conditions
 
-        return Conditions(
-            collections=tuple(sorted(among.collections)),
-            now=rows.micros(among.now),
-            since=rows.maybe_micros(among.since),
-            until=rows.maybe_micros(among.until),
-            importance_min=among.importance_min,
-            importance_max=among.importance_max,
-            categories=tuple(code(category) for category in among.categories),
-            categorised=self._categorised(among),
-            ephemeral=among.ephemeral,
-            numbers=self._numbers(among),
-        )
-
-    def _categorised(self, among: Filter) -> NDArray[np.int64] | None:
-        """Those that have one of the categories beside their first."""
-        import numpy as np
-
-        if not among.categories:
-            return None
-        found = self._all("categorised", categories=rows.as_json(among.categories))
-        return np.fromiter((row[0] for row in found), np.int64, len(found)) if found else None
-
-    def _numbers(self, among: Filter) -> NDArray[np.int64] | None:
-        import numpy as np
-
-        bindings = rows.filter_bindings(among)
-        chosen = []
-        if among.tags:
-            chosen.append(self._all("tagged", tags=bindings["tags"]))
-        if among.labels:
-            chosen.append(self._all("labelled", labels=bindings["labels"]))
-        if among.metadata:
-            wanted = {name: bindings[name] for name in ("collections", "categories", "metadata")}
-            chosen.append(self._all("described", **wanted))
-        if among.ttl_over is not None or among.ttl_upto is not None:
-            chosen.append(self._all("lasting", ttl_over=bindings["ttl_over"], ttl_upto=bindings["ttl_upto"]))
-        sets = [np.fromiter((row[0] for row in found), np.int64, len(found)) for found in chosen]
-        return reduce(np.intersect1d, sets) if sets else None
+def _in_order(found: Sequence[Row], numbers: Sequence[int]) -> list[Memory]:
+    by_number = {row[0]: rows.memory(row) for row in found}
+    return [by_number[number] for number in numbers if number in by_number]
 
 
 def _size(path: Path) -> int:

@@ -76,6 +76,7 @@ class SqliteStore:
         self._told: set[str] = set()
         self._closed = False
         self.trouble = ""
+        self.damage = ""
         self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True, key=key)
         self._presence: Presence | None = None
         try:
@@ -99,7 +100,11 @@ class SqliteStore:
     async def read(self, work: Callable[[Reading], T]) -> T:
         if self._closed:
             raise StoreFailed(str(self._path), "it was closed")
-        return await self._readers.run(partial(self._read, work))
+        try:
+            return await self._readers.run(partial(self._read, work))
+        except StoreCorrupt as failure:
+            self.damage = failure.reason
+            raise
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
         try:
@@ -112,7 +117,8 @@ class SqliteStore:
 
     async def check(self) -> str:
         with speaking_plainly(self._path):
-            return await self._readers.run(self._damage)
+            self.damage = await self._readers.run(self._damage)
+        return self.damage
 
     async def vacuum(self) -> None:
         """Rewrite the file without what was deleted, and drop the copies derived from it."""
@@ -233,7 +239,10 @@ class SqliteStore:
 
     def _read(self, work: Callable[[Reading], T]) -> T:
         with speaking_plainly(self._path), self._view() as connection, naming_the_cause(connection):
-            return work(SqliteReading(connection, self._following, self._path, self._fingerprint, self._held))
+            reading = SqliteReading(connection, self._following, self._path, self._fingerprint, self._held)
+            result = work(reading)
+        self.damage = reading.damage or self.damage
+        return result
 
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:
@@ -275,6 +284,8 @@ class SqliteStore:
         connection = self._connect()
         try:
             found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+        except apsw.CorruptError as error:  # so damaged that it cannot be gone through
+            found = [str(error)]
         finally:
             connection.close()
         return "" if found == ["ok"] else "; ".join(found)
