@@ -146,7 +146,8 @@ class Contest:
         self._weights = weights
         self._cosines = dict(evidence.cosines)
         self._coverage = _coverage(evidence)
-        self._words, self._asked = evidence.words, evidence.asked
+        # By its words, however long a text is.
+        self._said = self._coverage | {row: words / evidence.asked for row, words in evidence.words.items()}
         self._lent: dict[int, float] = {}
         self._own = dict.fromkeys(evidence.lexical, 0.0)
         self._own |= self._meant(evidence.cosines, evidence.wholes)
@@ -159,11 +160,11 @@ class Contest:
         Only those with at least that similarity, and only the best `limit` of them, where one is given.
         """
         enough = least - SHOWN
-        passing = self._passing(self._own, enough)
-        if not passing:  # then nothing that stands beside them is looked at either
+        ahead, bar = self._ahead(self._own, enough, limit)
+        if not ahead:  # then nothing that stands beside them is looked at either
             return []
-        plain = self._with_neighbours(self._leaders(passing, limit))
-        standing = self._standings(self._contenders(plain, self._passing(plain, enough), limit))
+        plain = self._with_neighbours(self._leaders(ahead, bar))
+        standing = self._standings(sorted(self._ahead(plain, enough, limit)[0]))
         scores = {row: plain[row] + sum(boosts(one, self._weights)) for row, one in standing.items()}
         best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
         return [Ranked(row, scores[row], self._close(row), self._reasons(row, standing[row])) for row in best]
@@ -203,43 +204,43 @@ class Contest:
         least = min((self._own[row] for row, cosine in self._cosines.items() if cosine >= related), default=inf)
         return least - self._weights.boosts
 
-    def _leaders(self, passing: Sequence[int], limit: int | None) -> list[int]:
+    def _ahead(self, plain: Mapping[int, float], least: float, limit: int | None) -> tuple[list[int], float]:
+        """The rows that are close enough and could be among the best, best first; and what that takes at least.
+
+        Boosts are small, so most need not be looked at.
+        """
+        ahead: list[int] = []
+        bar = -inf
+        for row in sorted(self._promising(plain, least), key=plain.__getitem__, reverse=True):
+            if plain[row] < bar:
+                break
+            if least <= 0 or self._close(row) >= least:
+                ahead.append(row)
+                if len(ahead) == limit:
+                    bar = plain[row] - self._weights.boosts
+        return ahead, bar
+
+    def _leaders(self, ahead: Sequence[int], bar: float) -> Sequence[int]:
         """The rows around which there may be something that changes the answer, best first.
 
         Nothing is lifted above its lender, so a row that lifts another into the answer leads by itself. Where all that
-        pass are in the answer anyway, only what these are lent counts.
+        are close enough are in the answer anyway, only what these are lent counts.
         """
         own = self._own
-        bar = self._bar(own, passing, limit)
-        leaders = passing if bar == -inf else [row for row in own if own[row] >= bar]
-        return sorted(leaders, key=own.__getitem__, reverse=True)
+        if bar == -inf:
+            return ahead
+        return sorted((row for row in own if own[row] >= bar), key=own.__getitem__, reverse=True)
 
-    def _contenders(self, plain: Mapping[int, float], passing: Sequence[int], limit: int | None) -> list[int]:
-        """The rows that pass and could be among the best: boosts are small, so most need not be looked at."""
-        bar = self._bar(plain, passing, limit)
-        return sorted(row for row in passing if plain[row] >= bar)
-
-    def _bar(self, plain: Mapping[int, float], passing: Sequence[int], limit: int | None) -> float:
-        """What a row needs at least to be among so many of those that pass, with the most that boosts can add."""
-        if limit is None or len(passing) <= limit:
-            return -inf
-        return sorted((plain[row] for row in passing), reverse=True)[limit - 1] - self._weights.boosts
-
-    def _passing(self, rows: Iterable[int], least: float) -> list[int]:
-        """Those that are close enough. Few can be at all, and only of these it is worked out."""
+    def _promising(self, rows: Iterable[int], least: float) -> Iterable[int]:
+        """Without those that cannot be so close, which most cannot: it takes longer to work out how close one is."""
         if least <= 0:
-            return list(rows)
-        cosines, literal = self._cosines, self._coverage | {row: self._said(row) for row in self._words}
+            return rows
+        cosines, said = self._cosines, self._said
         near = _cosine(_needed(least, _FEW), self._scale) - _ROUNDING
-        worth_a_look = (row for row in rows if cosines.get(row, inf) >= near or literal.get(row, 0.0) > _FEW)
-        return [row for row in worth_a_look if self._close(row) >= least]
+        return [row for row in rows if cosines.get(row, inf) >= near or said.get(row, 0.0) > _FEW]
 
     def _close(self, row: int) -> float:
-        return similarity(self._cosines.get(row), self._said(row), self._scale)
-
-    def _said(self, row: int) -> float:
-        """How much of what was asked for a text has by its words, however long it is."""
-        return self._words[row] / self._asked if row in self._words else self._coverage.get(row, 0.0)
+        return similarity(self._cosines.get(row), self._said.get(row, 0.0), self._scale)
 
     def _reasons(self, row: int, standing: Standing) -> dict[str, float]:
         lexical = self._weights.lexical * self._coverage.get(row, 0.0)

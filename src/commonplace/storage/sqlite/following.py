@@ -186,11 +186,10 @@ def _copied(dimensions: int, stamp: snapshot.Stamp, arrays: snapshot.Arrays) -> 
 
 def sight(connection: apsw.Connection, fingerprint: str) -> Sight:
     """What this connection sees now."""
-    row = connection.execute(queries()["embedder"], {"fingerprint": fingerprint}).fetchone()
+    row = connection.execute(queries()["sight"], {"fingerprint": fingerprint}).fetchone()
     # Before the first vector there is no embedder; filters and neighbours still need the memories.
-    embedder, dimensions = row or (0, 1)
-    followed = Followed(fingerprint, embedder, dimensions, _meta(connection, "history"))
-    return Sight(followed, _last_event(connection))
+    embedder, dimensions, history, last = row or (0, 1, "", 0)
+    return Sight(Followed(fingerprint, embedder or 0, dimensions or 1, history or ""), last or 0)
 
 
 def store_id(connection: apsw.Connection) -> str:

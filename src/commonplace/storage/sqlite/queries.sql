@@ -322,6 +322,14 @@ ORDER BY memory, part
 -- name: index_sizes
 SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM vectors WHERE embedder = :embedder)
 
+-- name: sight
+-- In one statement, because every search begins with it.
+SELECT
+    (SELECT number FROM embedders WHERE fingerprint = :fingerprint),
+    (SELECT dimensions FROM embedders WHERE fingerprint = :fingerprint),
+    (SELECT value FROM meta WHERE key = 'history'),
+    (SELECT max(number) FROM events)
+
 -- name: last_memory
 SELECT seq FROM sqlite_sequence WHERE name = 'memories'
 
