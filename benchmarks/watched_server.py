@@ -75,7 +75,7 @@ def watch_all() -> None:
     watch("neighbours", SqliteReading, "neighbours")
     watch("facts", SqliteReading, "facts")
     watch("rank", Contest, "best")
-    watch("rows", SqliteReading, "memories")
+    watch("rows", SqliteReading, "legible")
     watch("sql", memories.Memories, "remember_in")
     # What a transaction takes beyond what is done in it is the commit: the disk.
     watch("commit", Writer, "_committed")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -48,6 +47,27 @@ class Sight:
     last: int
 
 
+class Guarded:
+    """The index while a block holds the lock around it. A search takes it ten times: this is as light as can be."""
+
+    __slots__ = ("_lock", "_look")
+
+    def __init__(self, lock: threading.RLock, look: Callable[[], Index]) -> None:
+        self._lock = lock
+        self._look = look
+
+    def __enter__(self) -> Index:
+        self._lock.acquire()
+        try:
+            return self._look()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
 class Follower:
     """Owns the index of one embedder and the lock around it."""
 
@@ -66,37 +86,34 @@ class Follower:
         """Why the index lacks what it should have; empty when it lacks nothing."""
         return self._salvage.lost
 
-    @contextmanager
-    def index(self, connection: apsw.Connection, sight: Sight) -> Iterator[Index]:
-        """The index, true to what this connection sees, for the time of the block.
+    def index(self, connection: apsw.Connection, sight: Sight) -> Guarded:
+        """The index, true to what this connection sees, for the time of a block.
 
         Where others have seen more than this connection, so has the index.
         """
-        followed = sight.followed
-        with self._lock:
-            if _is_writing(connection):
-                with self._provisional(connection, sight) as index:
-                    yield index
-                return
-            if self._index is None or self._followed != followed:
-                if self._followed and self._followed.history != followed.history:
-                    self.counts = Counts()
-                self._index, self._followed = self._opened(connection, followed), followed
-                self._unsure = frozenset()
-            if self._catch_up(connection, self._index, sight):
-                self._index.tidy()
-            yield self._index
+        return Guarded(self._lock, lambda: self._current(connection, sight))
 
-    @contextmanager
-    def _provisional(self, connection: apsw.Connection, sight: Sight) -> Iterator[Index]:
+    def _current(self, connection: apsw.Connection, sight: Sight) -> Index:
+        if _is_writing(connection):
+            return self._provisional(connection, sight)
+        followed = sight.followed
+        if self._index is None or self._followed != followed:
+            if self._followed and self._followed.history != followed.history:
+                self.counts = Counts()
+            self._index, self._followed = self._opened(connection, followed), followed
+            self._unsure = frozenset()
+        if self._catch_up(connection, self._index, sight):
+            self._index.tidy()
+        return self._index
+
+    def _provisional(self, connection: apsw.Connection, sight: Sight) -> Index:
         """The index with what a transaction has written so far, which may yet be rolled back."""
         if self._index is None or self._followed != sight.followed:
-            yield self._built(connection, sight.followed)
-            return
+            return self._built(connection, sight.followed)
         position = self._index.position
         self._unsure = self._catch_up(connection, self._index, sight) or self._unsure
         self._index.position = position  # whoever comes next takes it again
-        yield self._index
+        return self._index
 
     @property
     def size(self) -> int:

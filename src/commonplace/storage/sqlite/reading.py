@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -72,10 +72,11 @@ class SqliteReading(ReadingParts):
         self._sights: dict[str, Sight] = {}
         self._passed: tuple[tuple[Filter, Index, int], NDArray[np.bool_]] | None = None
         self._salvage = Salvage()
+        self._followed: Follower | None = None
 
     @property
     def damage(self) -> str:
-        return self._salvage.lost
+        return self._salvage.lost or (self._followed.damage if self._followed else "")
 
     # Who
 
@@ -339,12 +340,9 @@ class SqliteReading(ReadingParts):
 
     # The index
 
-    @contextmanager
-    def _index(self, fingerprint: str = "") -> Iterator[Index]:
-        follower = self._follower()
-        with follower.index(self._connection, self._sight(fingerprint or self._fingerprint)) as index:
-            self._salvage.lost = self._salvage.lost or follower.damage
-            yield index
+    def _index(self, fingerprint: str = "") -> AbstractContextManager[Index]:
+        self._followed = self._follower()
+        return self._followed.index(self._connection, self._sight(fingerprint or self._fingerprint))
 
     def _sight(self, fingerprint: str) -> Sight:
         """What a reading sees stays the same to its end, so one look is enough."""
