@@ -470,6 +470,33 @@ async def test_a_tie_made_by_hand_is_taken_back(house: House) -> None:
     assert not await engine.links.of(sam, Reference(one.id))
 
 
+async def test_a_tie_taken_off_is_put_back_if_someone_had_made_it(house: House) -> None:
+    engine, sam = house.sam.engine, house.sam.actor
+    one = Reference((await engine.memories.remember(house.tom.actor, Draft("one"))).id)
+    other = await engine.memories.remember(house.tom.actor, Draft("quite another"))
+    found = await engine.memories.remember(house.tom.actor, Draft("quite another thing"), associate=True)
+    await engine.links.connect(house.tom.actor, one, Reference(other.id))
+    await engine.links.disconnect(sam, one, Reference(other.id))
+    await engine.links.disconnect(sam, Reference(found.id), Reference(other.id))
+    assert await house.taken_back() == ["left alone", "tie put back"]
+    (tie,) = [tie for tie in await engine.links.of(sam, one) if tie.other == other.number]
+    assert (tie.kind, tie.strength) == (LinkKind.MANUAL, 1.0)
+
+
+@pytest.mark.parametrize("was", [True, False])
+async def test_a_tie_is_as_it_was_however_often_it_was_made_and_taken_off(house: House, was: bool) -> None:
+    engine, sam = house.sam.engine, house.sam.actor
+    one = Reference((await engine.memories.remember(house.tom.actor, Draft("one"))).id)
+    other = Reference((await engine.memories.remember(house.tom.actor, Draft("quite another"))).id)
+    if was:
+        await engine.links.connect(house.tom.actor, one, other)
+        await engine.links.disconnect(sam, one, other)
+    await engine.links.connect(sam, one, other)
+    await engine.links.disconnect(sam, other, one)
+    await house.taken_back()
+    assert [tie.kind for tie in await engine.links.of(sam, one)] == [LinkKind.MANUAL] * was
+
+
 async def _labels(house: House, memory: Reference) -> list[str]:
     return sorted(label.name for label in (await house.person.engine.labels.of(house.person.actor, memory)).labels)
 

@@ -54,6 +54,7 @@ class Remedy(StrEnum):
     END_PUT_BACK = "end put back"
     MOVED_BACK = "moved back"
     UNTIED = "tie removed"
+    TIED = "tie put back"
     UNLABELLED = "label removed"
     LABELLED = "label put back"
     LEFT = "left alone"

@@ -14,7 +14,7 @@ from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.event import Event, EventKind, Happening
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId
-from commonplace.domain.link import Link, LinkKind, Tie
+from commonplace.domain.link import LOOSE, Link, LinkKind, Tie
 from commonplace.domain.memory import Change, Memory
 from commonplace.engine.access import readable
 from commonplace.engine.associations import associated
@@ -29,6 +29,8 @@ FANOUT = 50
 LEAST_KEPT = 0.1
 """A tie that the house found and nobody used goes when it is weaker than this."""
 IDLE = timedelta(days=365)
+BY_HAND = "by_hand"
+"""In the detail of an event: whether someone had made the tie that was removed."""
 _DISCOVERED = "discovered"
 _BATCH = 100
 _AT_ONCE = 8
@@ -75,8 +77,16 @@ class Links:
         limits.importance(strength, "strength")
         return await self._store.write(lambda tx: self._connect(tx, actor, one, other, strength))
 
-    async def revise(self, actor: Actor, one: Reference, change: Change, others: Sequence[Reference]) -> Memory:
-        """Change what is named of a memory, which may be nothing, and tie it to others by hand: all of it, or none."""
+    async def revise(
+        self,
+        actor: Actor,
+        one: Reference,
+        change: Change,
+        *,
+        tied: Sequence[Reference] = (),
+        untied: Sequence[Reference] = (),
+    ) -> Memory:
+        """Change what is named of a memory, which may be nothing, tie it to others and untie it: all of it, or none."""
         require(actor, Permission.WRITE)
         change = checked_change(change) if change.fields else change
         prints = await self._memories.prints_of(change)
@@ -84,7 +94,9 @@ class Links:
         def work(tx: Transaction) -> Memory:
             if change.fields:
                 self._memories.revise_in(tx, actor, one, change, prints)
-            for other in others:
+            for other in untied:
+                self._disconnect(tx, actor, one, other)
+            for other in tied:
                 self._connect(tx, actor, one, other)
             return self._memories.changing_in(tx, actor, one)
 
@@ -104,18 +116,19 @@ class Links:
     async def disconnect(self, actor: Actor, one: Reference, other: Reference) -> int:
         """Untie two memories; how many ties there were."""
         require(actor, Permission.WRITE)
+        return await self._store.write(lambda tx: self._disconnect(tx, actor, one, other))
 
-        def work(tx: Transaction) -> int:
-            now = self._clock.now()
-            source = self._memories.changing_in(tx, actor, one)
-            target = self._memories.found_in(tx, other, readable(tx, actor, now))
-            gone = tx.links.remove(source.id, target.id, None) + tx.links.remove(target.id, source.id, None)
-            if not gone:
-                raise NotFound("link between", f"{source.id} and {target.id}")
-            tx.record(_happening(EventKind.UNLINKED, source, actor, now, {"other": target.id}))
-            return gone
-
-        return await self._store.write(work)
+    def _disconnect(self, tx: Transaction, actor: Actor, one: Reference, other: Reference) -> int:
+        now = self._clock.now()
+        source = self._memories.changing_in(tx, actor, one)
+        target = self._memories.found_in(tx, other, readable(tx, actor, now))
+        ways = ((source.id, target.id), (target.id, source.id))
+        gone = {kind: sum(tx.links.remove(*way, kind) for way in ways) for kind in LOOSE}
+        if not any(gone.values()):
+            raise NotFound("tie between", f"{source.id} and {target.id}")
+        detail = {"other": target.id, BY_HAND: bool(gone[LinkKind.MANUAL])}
+        tx.record(_happening(EventKind.UNLINKED, source, actor, now, detail))
+        return sum(gone.values())
 
     async def among(self, actor: Actor, memories: Sequence[Memory], limit: int) -> Sequence[Link]:
         """The ties between these memories, which the actor has seen."""
@@ -214,5 +227,5 @@ def _is_new_text(event: Event) -> bool:
     return event.kind is EventKind.EMBEDDED or (event.kind is EventKind.REMEMBERED and TIED not in event.detail)
 
 
-def _happening(kind: EventKind, memory: Memory, actor: Actor, now: datetime, detail: dict[str, str]) -> Happening:
+def _happening(kind: EventKind, memory: Memory, actor: Actor, now: datetime, detail: dict[str, object]) -> Happening:
     return Happening(kind, now, actor.author, memory.id, memory.number, memory.home, detail)

@@ -12,7 +12,8 @@ from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import CommonplaceError, Conflict, Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
 from commonplace.domain.history import Remedy, Undoing, Undone, Verdict, before_session, restoring, state
-from commonplace.domain.link import LinkKind
+from commonplace.domain.identifiers import MemoryId
+from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Ephemeral, Memory, Version
 from commonplace.domain.path import Amendment, Path
 from commonplace.engine import trees
@@ -20,6 +21,7 @@ from commonplace.engine.access import changeable, readable
 from commonplace.engine.collections import Collections
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.labels import ATTACHED, LABEL, put_in
+from commonplace.engine.links import BY_HAND
 from commonplace.engine.memories import Memories, Reference
 from commonplace.engine.paths import Paths
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
@@ -167,11 +169,24 @@ class _Walk:
             yield _done(Remedy.MOVED_BACK, memory)
 
     def _tie_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
-        other = event.detail.get("other")
         if event.kind is EventKind.UNLINKED:
-            yield _left(memory, "a tie that was removed is not made again")
-        elif other and self._tx.links.remove(memory.id, other, LinkKind.MANUAL):
+            yield self._tied_again(event, memory)
+        elif self._untied(memory.id, event.detail.get("other")):
             yield _done(Remedy.UNTIED, memory)
+
+    def _untied(self, one: MemoryId, other: MemoryId | None) -> bool:
+        """Whichever way it leads: a tie that was taken off and put back may lead the other way."""
+        remove = partial(self._tx.links.remove, kind=LinkKind.MANUAL)
+        return other is not None and bool(remove(one, other) or remove(other, one))
+
+    def _tied_again(self, event: Event, memory: Memory) -> Undoing:
+        other = self._tx.memory(MemoryId(event.detail["other"]), self._readable)
+        if not event.detail.get(BY_HAND):
+            return _left(memory, "a tie that was found, not made, is not put back")
+        if other is None:
+            return _left(memory, "what it was tied to is gone, or not yours to see")
+        self._tx.links.keep(Link(memory.id, other.id, LinkKind.MANUAL, 1.0, self._now))
+        return _done(Remedy.TIED, memory)
 
     def _label_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """Labels are their user's alone; which further categories a memory had, its events do not tell."""

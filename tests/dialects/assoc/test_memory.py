@@ -145,6 +145,25 @@ async def test_memories_are_tied_by_hand(local: AssocConversation, clock: Clock)
     assert [(n["memory_id"], n["depth"]) for n in near["related_memories"]] == [(one, 1), (other, 2)]
 
 
+@behaviour("assoc.update.untie")
+async def test_memories_are_untied_by_hand(local: AssocConversation) -> None:
+    one = await local.store("the harbour")
+    other = await local.store("the harbour again", associate_with=[one])
+    apart = await local.store("seventeen pears")
+    await local.call("memory", action="update", memory_id=apart, dissociate_from=[one, other])
+    near = await local.call("memory", action="get_related", memory_id=apart)
+    assert near["related_memories"] == []
+    code, said = await local.refused(
+        "memory", action="update", memory_id=other, content="changed", dissociate_from=[one, apart]
+    )
+    assert (code, "tie between" in said) == ("VALIDATION_ERROR", True)
+    assert (await local.get(other))["content"] == "the harbour again"
+    near = await local.call("memory", action="get_related", memory_id=other)
+    assert {(n["memory_id"], n["type"]) for n in near["related_memories"]} == {(one, "manual")}
+    await local.call("memory", action="update", memory_id=one, dissociate_from=[other])
+    assert (await local.call("memory", action="get_related", memory_id=other))["related_memories"] == []
+
+
 @behaviour("assoc.store.manual")
 async def test_a_tie_to_nothing_stores_nothing(talk: AssocConversation) -> None:
     word = unique()

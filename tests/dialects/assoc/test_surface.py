@@ -53,6 +53,7 @@ TABLES: dict[str, dict[str, tuple[str, Any]]] = {
         "threshold": (NUMBER, 0.7),
         "depth": (COUNT, 2),
         "associate_with": (TEXTS, None),
+        "dissociate_from": (TEXTS, None),
         "summarize": (FLAG, None),
     },
     "memory_manage": {

@@ -56,6 +56,7 @@ async def memory(
     ] = None,
     depth: Annotated[Count, described("How many steps of association (get_related)", DEPTH)] = None,
     associate_with: Annotated[Texts, described("Ids of memories to tie it to by hand (store, update)")] = None,
+    dissociate_from: Annotated[Texts, described("Ids of memories to untie it from (update)")] = None,
     summarize: Annotated[bool | None, described("Add a short summary (search, get, get_related)")] = None,
 ) -> Reply:
     """Store, find, read, change and delete memories; follow their associations."""
@@ -177,16 +178,17 @@ async def update(
     category: str | None = None,
     importance: float | None = None,
     associate_with: list[str] | None = None,
+    dissociate_from: list[str] | None = None,
 ) -> Done:
     change = Change(
         content=content, tags=None if tags is None else tuple(tags), category=category, importance=importance
     )
-    if not change.fields and not associate_with:
-        raise Invalid(
-            "content", "there is nothing to update: give content, tags, category, importance or associate_with"
-        )
-    others = [reference(other.id) for other in await _others(call, associate_with)]
-    kept = await call.engine.links.revise(call.actor, reference(memory_id), change, others)
+    if not change.fields and not associate_with and not dissociate_from:
+        some = "content, tags, category, importance, associate_with or dissociate_from"
+        raise Invalid("content", f"there is nothing to update: give {some}")
+    tied = [reference(other.id) for other in await _others(call, associate_with)]
+    untied = [reference(other.id) for other in await _others(call, dissociate_from, "dissociate_from")]
+    kept = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
     later = "" if content is None else unembedded(call.engine.embedding.failure)
     return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}")
 
@@ -198,11 +200,11 @@ async def _ties(call: Call, kept: Memory) -> int:
         return 0
 
 
-async def _others(call: Call, associate_with: list[str] | None) -> list[Memory]:
-    """The memories to tie by hand, which the caller must see."""
-    wanted = list(dict.fromkeys(associate_with or ()))
+async def _others(call: Call, ids: list[str] | None, parameter: str = "associate_with") -> list[Memory]:
+    """The memories to tie or untie by hand, which the caller must see."""
+    wanted = list(dict.fromkeys(ids or ()))
     if len(wanted) > MOST_TIED:
-        raise Invalid("associate_with", f"has {len(wanted)} ids; at most {MOST_TIED} at once")
+        raise Invalid(parameter, f"has {len(wanted)} ids; at most {MOST_TIED} at once")
     return [await call.engine.memories.get(call.actor, reference(one)) for one in wanted]
 
 

@@ -77,8 +77,8 @@ class SqliteLinkWriting(SqliteLinkReading):
         self._do("keep_link", kind=kind, strength=strength, at=at, used_at=used_at, **ends)
         return self._connection.changes() > 0
 
-    def remove(self, source: MemoryId, target: MemoryId, kind: LinkKind | None) -> int:
-        self._do("unlink", source=source, target=target, kind=None if kind is None else kind.value)
+    def remove(self, source: MemoryId, target: MemoryId, kind: LinkKind) -> int:
+        self._do("unlink", source=source, target=target, kind=kind.value)
         return self._connection.changes()
 
     def strengthen(self, one: int, other: int, share: float, at: datetime) -> None:

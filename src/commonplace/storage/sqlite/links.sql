@@ -144,7 +144,7 @@ GROUP BY l.kind
 DELETE FROM links
 WHERE source = (SELECT number FROM memories WHERE id = :source)
 AND target = (SELECT number FROM memories WHERE id = :target)
-AND (:kind IS NULL OR kind = :kind)
+AND kind = :kind
 
 -- name: faded
 DELETE FROM links
