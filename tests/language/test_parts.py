@@ -45,6 +45,12 @@ def test_without_sentences_parts_end_at_blanks() -> None:
     assert all(set(part.split()) == {"word"} for part in parts(text)[1:])
 
 
+def test_a_long_text_is_cut_finer_so_that_a_sentence_does_not_drown() -> None:
+    sentence = "The key of the summer house lies under the blue flower pot. "
+    assert max(map(len, parts(sentence * 100)[1:])) > 200
+    assert {part.count("key") for part in parts(sentence * 200)[1:]} <= {1, 2}
+
+
 def test_without_blanks_parts_end_anywhere() -> None:
     assert [len(part) for part in parts("x" * 600)[1:]] == [260, 226, 114]
     assert [len(part) for part in parts("字" * 300)[1:]] == [110, 110, 80]

@@ -10,7 +10,9 @@ HEAD = 800
 # A part holds at most 110 wide or 260 narrow characters; in these costs both make the same sum.
 _WIDE, _NARROW = 26, 11
 _BUDGET = 110 * _WIDE
-_LONGEST = _BUDGET // _NARROW
+_FINE_BUDGET = 60 * _WIDE
+_MANY = 32
+"""A text of more parts is cut finer: a sentence that has nothing to do with the rest would drown beside two others."""
 _WIDE_SCRIPTS = frozenset({Script.HAN, Script.KANA, Script.HANGUL})
 
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+\s++|[。！？｡]++[」』”’）]*+|\n++")
@@ -20,7 +22,9 @@ _BLANK = re.compile(r"\s++")
 def parts(text: str) -> list[str]:
     """The pieces to embed: the head, then consecutive parts if the text is longer than one part."""
     text = text.strip()
-    pieces = _cut(text)
+    pieces = _cut(text, _BUDGET)
+    if len(pieces) > _MANY:
+        pieces = _cut(text, _FINE_BUDGET)
     return [text[:HEAD], *pieces] if len(pieces) > 1 else [text]
 
 
@@ -33,10 +37,10 @@ def gist(question: str) -> str:
     return text if len(text) <= HEAD else f"{text[: HEAD // 2]} {text[-HEAD // 2 :]}"
 
 
-def _cut(text: str) -> list[str]:
+def _cut(text: str, budget: int) -> list[str]:
     pieces, start = [], 0
     while start < len(text):
-        reach = _reach(text, start)
+        reach = _reach(text, start, budget)
         end = _end(text, start, reach)
         if 0 < len(text) - end < (reach - start) // 3:
             # A last part of a word or two would be very like any question that has the word: share what is left.
@@ -48,12 +52,12 @@ def _cut(text: str) -> list[str]:
     return pieces
 
 
-def _reach(text: str, start: int) -> int:
+def _reach(text: str, start: int, budget: int) -> int:
     """How far a part that begins here may go."""
-    ahead = text[start : start + _LONGEST]
-    if len(ahead) * _WIDE <= _BUDGET or ahead.isascii():
+    ahead = text[start : start + budget // _NARROW]
+    if len(ahead) * _WIDE <= budget or ahead.isascii():
         return start + len(ahead)
-    left = _BUDGET
+    left = budget
     for length, char in enumerate(ahead):
         left -= _WIDE if char > "\u1100" and script_of(char) in _WIDE_SCRIPTS else _NARROW
         if left < 0:
