@@ -5,6 +5,7 @@ from pathlib import Path
 from zlib import crc32
 from zoneinfo import ZoneInfo
 
+import hypothesis
 import pytest
 
 from commonplace.bootstrap import build
@@ -13,6 +14,10 @@ from commonplace.engine import Engine
 from commonplace.settings import Settings
 from tests.fakes import Clock, Embedder
 from tests.serving import WIRES
+
+# How long an example takes says how busy the machine is; too slow a generator of examples shows itself the same way.
+hypothesis.settings.register_profile("house", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("house")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
