@@ -6,7 +6,7 @@ from commonplace.domain.access import Actor
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
-from commonplace.engine.recall import Question
+from commonplace.engine.recall import ARM, Question
 from tests.fakes import Clock, Embedder
 
 pytestmark = pytest.mark.anyio
@@ -120,6 +120,46 @@ async def test_a_threshold_cuts_by_similarity(engine: Engine, owner: Actor) -> N
     assert await contents(engine, owner, Question("the lighthouse keeper", threshold=0.9)) == ["the lighthouse keeper"]
 
 
+@pytest.mark.parametrize("limit", [3, ARM, ARM + 5])
+async def test_whether_more_was_found_than_is_shown_is_known_exactly(engine: Engine, owner: Actor, limit: int) -> None:
+    await keep(engine, owner, *(f"note number {number}" for number in range(limit)))
+    assert not (await engine.recall.recall(owner, Question("note number", limit))).more
+    await keep(engine, owner, "a note number as well")
+    found = await engine.recall.recall(owner, Question("note number", limit))
+    assert (len(found.hits), found.more) == (limit, True)
+    assert not (await engine.recall.recall(owner, Question("note number", limit + 1))).more
+
+
+async def test_only_what_is_close_enough_is_more(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "the lighthouse keeper", "a bakery in the harbour", "the lighthouse keeper again")
+    for limit, threshold, more in ((1, 0.7, True), (2, 0.7, False), (2, 0.0, True), (1, 1.0, False)):
+        question = Question("the lighthouse keeper", limit, threshold)
+        assert (await engine.recall.recall(owner, question)).more is more, question
+    nothing = await engine.recall.recall(owner, Question("zzyzx", 1, 0.9, closest=1))
+    assert not nothing.more
+
+
+async def test_more_counts_neither_the_memory_it_is_compared_with_nor_what_says_the_same(
+    engine: Engine, owner: Actor
+) -> None:
+    await keep(engine, owner, *["the cat sat on the mat"] * 3, "the cat ran away")
+    first = (await engine.recall.recall(owner, Question("mat", 1))).hits[0].memory
+    for limit in (2, 3):
+        found = await engine.recall.like(owner, first, Question(first.content, limit))
+        assert (len(found.hits), found.more) == (limit, limit < 3)
+    for limit in (1, 2):
+        found = await engine.recall.recall(owner, Question("cat mat", limit, fold=True))
+        assert (len(found.hits), found.more) == (limit, limit < 2)
+
+
+async def test_what_is_not_shown_is_not_used(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, *(f"note number {number}" for number in range(3)))
+    assert (await engine.recall.recall(owner, Question("note number", 2))).more
+    await engine.recall.flush_uses()
+    kept = (await engine.memories.page(owner, 10)).memories
+    assert sorted(memory.uses for memory in kept) == [0, 1, 1]
+
+
 async def test_without_the_embedder_search_is_lexical_and_says_so(
     engine: Engine, owner: Actor, embedder: Embedder
 ) -> None:
@@ -193,6 +233,13 @@ async def test_without_a_time_phrase_it_is_an_ordinary_search(engine: Engine, ow
     moment = await engine.recall.recall_time(owner, "know", language="auto", margin=timedelta(0), limit=50)
     assert moment.phrase is None
     assert [m.content for m in moment.memories] == ["I know the lighthouse"]
+
+
+async def test_an_ordinary_search_counts_one_more_only_where_there_is_more(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "I know the lighthouse", "I know the harbour")
+    for limit, total in ((1, 2), (2, 2), (3, 2)):
+        moment = await engine.recall.recall_time(owner, "know", language="auto", margin=timedelta(0), limit=limit)
+        assert (len(moment.memories), moment.total) == (min(limit, 2), total)
 
 
 async def test_what_was_asked_lately_is_not_embedded_again(engine: Engine, owner: Actor, embedder: Embedder) -> None:

@@ -119,6 +119,8 @@ class Recalled:
     hits: tuple[Hit, ...]
     closest: tuple[Hit, ...] = ()
     reach: Reach = FAR
+    more: bool = False
+    """Whether something was close enough that a greater limit would show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +251,7 @@ class Recall:
         found = await self.recall(actor, Question(text, limit))
         memories = tuple(hit.memory for hit in found.hits)
         # How many would answer is unknown to a search; one more than shown says that there is more.
-        total = len(memories) + (len(memories) == limit)
+        total = len(memories) + found.more
         return Moment(None, None, None, memories, total, found.reach)
 
     async def flush_uses(self) -> None:
@@ -290,17 +292,18 @@ class Recall:
             one_more = None if limit is None else limit + bool(question.apart)
             return [one for one in contest.best(one_more, least) if one.row != question.apart][:limit]
 
-        # Of those that say the same one remains: then more than the limit must be looked at to fill it.
-        close = ranked(None if question.fold else question.limit, question.threshold)
+        # One more tells whether there is more. Of those that say the same one remains: then more are to be looked at.
+        close = ranked(None if question.fold else question.limit + 1, question.threshold)
         if question.fold:
             close = self._unlike(tx, close[: question.limit * 4])
         short = question.closest > 0 and not close and question.threshold > FAINT
         nearest = ranked(question.closest, FAINT) if short else []
         hits, closest = _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
-        return Recalled(tuple(hits), tuple(closest), Reach(failure, embedded.whole, tx.damage))
+        reach = Reach(failure, embedded.whole, tx.damage)
+        return Recalled(tuple(hits), tuple(closest), reach, more=len(close) > question.limit)
 
     def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> Contest:
-        arm = max(ARM, question.limit + bool(question.apart))
+        arm = max(ARM, question.limit + bool(question.apart) + 1)  # one more tells whether there is more
         scan = NothingScanned() if vector is None else tx.scan(vector, self._embedding.fingerprint, among)
         literal = question.words or vector is None
         found = tx.lexical(query_terms(question.text), among, arm) if literal else LexicalHits({}, 0.0)

@@ -296,6 +296,26 @@ async def test_ten_are_found_unless_told(local: AssocConversation) -> None:
     assert (await local.call("memory", action="search", query="bananas", threshold=0.0))["count"] == 10
 
 
+@behaviour("assoc.search.more")
+async def test_a_search_says_whether_more_was_found_than_it_shows(local: AssocConversation) -> None:
+    base = await local.store("bananas and oranges")
+    for number in range(3):
+        await local.store(f"bananas and oranges {number}")
+    await local.store("tax forms are due")
+    asked = {"query": "bananas and oranges"}
+    for tool, arguments, found in (
+        ("memory", {"action": "search", **asked}, 4),
+        ("search", {"type": "semantic", **asked}, 4),
+        ("search", {"type": "advanced", **asked}, 4),
+        ("search", {"type": "similar", "memory_id": base}, 3),
+    ):
+        for limit in (found - 1, found, found + 1):
+            data = await local.call(tool, **arguments, limit=limit)
+            assert (data["count"], data["has_more"]) == (min(limit, found), limit < found), (tool, arguments, limit)
+    nothing = await local.call("memory", action="search", query="zzyzx qwrtp", limit=1)
+    assert (nothing["count"], nothing["has_more"]) == (0, False)
+
+
 @behaviour("assoc.search.threshold")
 async def test_nothing_below_the_threshold_is_found(talk: AssocConversation) -> None:
     word = unique()

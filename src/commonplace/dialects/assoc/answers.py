@@ -61,7 +61,7 @@ def answering(recalled: Recalled) -> dict[str, Any]:
     """What a search found, and beside it what comes closest where that is not close enough."""
     results = bounded([found(hit) for hit in recalled.hits])
     near = {"closest": bounded([found(hit) for hit in recalled.closest])} if recalled.closest else {}
-    return {"results": results, "count": len(results), **near}
+    return {"results": results, "count": len(results), "has_more": recalled.more, **near}
 
 
 def remark(

@@ -50,7 +50,7 @@ async def memory(
     tags: Annotated[Texts, described("Tags of the memory; a filter when searching")] = None,
     category: Annotated[str | None, described("Category of the memory; a filter when searching")] = None,
     importance: Annotated[Share, described("0 to 1; judged by the text when left out"), Field(ge=0, le=1)] = None,
-    limit: Annotated[Count, described("How many at most", LIMIT)] = None,
+    limit: Annotated[Count, described("How many at most; has_more says whether there are more", LIMIT)] = None,
     threshold: Annotated[
         Share, described("Least similarity; where nothing reaches it, a search names the nearest in closest", THRESHOLD)
     ] = None,

@@ -49,7 +49,7 @@ async def search(
     filters: Annotated[
         Filters | None, described("Conditions: domains, project_ids, categories, importance_min, importance_max")
     ] = None,
-    limit: Annotated[Count, described("How many at most", LIMIT)] = None,
+    limit: Annotated[Count, described("How many at most; has_more says whether there are more", LIMIT)] = None,
     threshold: Annotated[
         Share,
         described("Least similarity (semantic, advanced, similar); if none, closest names the nearest", THRESHOLD),
