@@ -8,7 +8,7 @@ from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.link import HALF_LIFE, LASTING, Link, LinkKind
 from commonplace.domain.memory import Change, Draft, Memory
 from commonplace.engine import Engine
-from commonplace.engine.links import IDLE, MOST_RELATED
+from commonplace.engine.links import FANOUT, IDLE, MOST_RELATED
 from commonplace.engine.recall import CLOSER, Question
 from commonplace.ports import Transaction
 from tests.engine.test_collections import at, keep, project, user
@@ -258,3 +258,19 @@ async def test_two_processes_discover_once(folder: Path, engine: Engine, owner: 
             peer.tell("discover")
         looked = sorted(int(str(peer.answer())) for peer in both)
     assert looked == [0, 5]
+
+
+async def test_what_is_tied_more_than_once_takes_no_place_of_another(
+    engine: Engine, owner: Actor, clock: Clock
+) -> None:
+    hub = await keep(engine, owner, "hub")
+    spokes = [await keep(engine, owner, f"spoke {number}") for number in range(FANOUT)]
+    now = clock.now()
+
+    def tie(tx: Transaction) -> None:
+        for spoke in spokes:
+            for kind in (LinkKind.MANUAL, LinkKind.SEMANTIC, LinkKind.TEMPORAL):
+                tx.links.add(Link(hub.id, spoke.id, kind, 0.9, now))
+
+    await engine.store.write(tie)
+    assert len(await engine.links.related(owner, at(hub), depth=1, limit=FANOUT)) == FANOUT

@@ -209,7 +209,7 @@ def _undiscovered(tx: Reading) -> Sequence[Event]:
 
 def _related(tx: Reading, start: Memory, among: Filter, depth: int, limit: int) -> list[Related]:
     def near(number: int) -> Sequence[Tie]:
-        return tx.links.near(number, among, max(FANOUT, limit) if number == start.number else FANOUT)
+        return _nearest(tx, number, among, limit) if number == start.number else tx.links.near(number, among, FANOUT)
 
     reached = spread(start.number, near, among.now, depth=depth, limit=limit)
     numbers = {number for one in reached for number in one.path}
@@ -219,6 +219,16 @@ def _related(tx: Reading, start: Memory, among: Filter, depth: int, limit: int) 
         for one in reached
         if one.number in memories
     ]
+
+
+def _nearest(tx: Reading, number: int, among: Filter, wanted: int) -> Sequence[Tie]:
+    """Ties to so many memories, where there are so many: one may be tied by its meaning, its time and by hand."""
+    take = max(FANOUT, wanted)
+    while True:
+        ties = tx.links.near(number, among, take)
+        if len(ties) < take or len({tie.other for tie in ties}) >= wanted:
+            return ties
+        take *= 2
 
 
 def _is_new_text(event: Event) -> bool:
