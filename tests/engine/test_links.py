@@ -8,7 +8,7 @@ from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.link import HALF_LIFE, LASTING, Link, LinkKind
 from commonplace.domain.memory import Change, Draft, Memory
 from commonplace.engine import Engine
-from commonplace.engine.links import FANOUT, IDLE, MOST_RELATED
+from commonplace.engine.links import FANOUT, IDLE, MOST_RELATED, Evoked
 from commonplace.engine.recall import CLOSER, Question
 from commonplace.ports import Transaction
 from tests.engine.test_collections import at, keep, project, user
@@ -90,7 +90,7 @@ async def test_ties_fade_unless_used_or_made_by_hand(engine: Engine, owner: Acto
 
     async def strengths() -> dict[str, float]:
         found = await engine.links.related(owner, at(one), depth=1, limit=9)
-        return {related.memory.id: related.reached.strength for related in found}
+        return {related.memory.id: related.reached.strength for related in found.related}
 
     fresh = await strengths()
     clock.advance(HALF_LIFE)
@@ -147,8 +147,8 @@ async def test_nobody_is_led_past_what_it_may_not_see(engine: Engine) -> None:
     between = await keep(engine, anna, "between")
     await engine.links.connect(anna, at(first), at(between))
     await engine.links.connect(anna, at(between), at(last))
-    assert len(await engine.links.related(anna, at(first), depth=2, limit=9)) == 2
-    assert await engine.links.related(bert, at(first), depth=5, limit=9) == []
+    assert len((await engine.links.related(anna, at(first), depth=2, limit=9)).related) == 2
+    assert await engine.links.related(bert, at(first), depth=5, limit=9) == Evoked(())
 
 
 async def test_what_was_deleted_or_has_ended_comes_to_nobodys_mind(engine: Engine, owner: Actor, clock: Clock) -> None:
@@ -157,9 +157,9 @@ async def test_what_was_deleted_or_has_ended_comes_to_nobodys_mind(engine: Engin
     for other in (gone, ending):
         await engine.links.connect(owner, at(hub), at(other))
     await engine.memories.forget(owner, at(gone))
-    assert [r.memory.id for r in await engine.links.related(owner, at(hub), depth=1, limit=9)] == [ending.id]
+    assert [r.memory.id for r in (await engine.links.related(owner, at(hub), depth=1, limit=9)).related] == [ending.id]
     clock.advance(timedelta(hours=1))
-    assert await engine.links.related(owner, at(hub), depth=1, limit=9) == []
+    assert await engine.links.related(owner, at(hub), depth=1, limit=9) == Evoked(())
 
 
 async def test_of_many_ties_the_strongest_are_followed(engine: Engine, owner: Actor, clock: Clock) -> None:
@@ -173,9 +173,9 @@ async def test_of_many_ties_the_strongest_are_followed(engine: Engine, owner: Ac
 
     await engine.store.write(tie)
     found = await engine.links.related(owner, at(hub), depth=2, limit=10)
-    assert [related.memory.id for related in found] == [spoke.id for spoke in spokes[:10]]
+    assert [related.memory.id for related in found.related] == [spoke.id for spoke in spokes[:10]]
     everything = await engine.links.related(owner, at(hub), depth=1, limit=MOST_RELATED)
-    assert [related.memory.id for related in everything] == [spoke.id for spoke in spokes[:MOST_RELATED]]
+    assert [related.memory.id for related in everything.related] == [spoke.id for spoke in spokes[:MOST_RELATED]]
 
 
 # In the background
@@ -260,6 +260,23 @@ async def test_two_processes_discover_once(folder: Path, engine: Engine, owner: 
     assert looked == [0, 5]
 
 
+async def test_whether_more_comes_to_mind_than_is_shown_is_told(engine: Engine, owner: Actor, clock: Clock) -> None:
+    hub = await keep(engine, owner, "hub")
+    spokes = [await keep(engine, owner, f"spoke {number}") for number in range(MOST_RELATED + 1)]
+    now = clock.now()
+
+    def tie(tx: Transaction) -> None:
+        for spoke in spokes[:-1]:
+            tx.links.add(Link(hub.id, spoke.id, LinkKind.MANUAL, 0.9, now))
+
+    await engine.store.write(tie)
+    for limit, more in ((1, True), (FANOUT, True), (MOST_RELATED - 1, True), (MOST_RELATED, False)):
+        found = await engine.links.related(owner, at(hub), depth=2, limit=limit)
+        assert (len(found.related), found.more) == (limit, more)
+    await engine.links.connect(owner, at(hub), at(spokes[-1]))
+    assert (await engine.links.related(owner, at(hub), depth=1, limit=MOST_RELATED)).more
+
+
 async def test_what_is_tied_more_than_once_takes_no_place_of_another(
     engine: Engine, owner: Actor, clock: Clock
 ) -> None:
@@ -273,4 +290,6 @@ async def test_what_is_tied_more_than_once_takes_no_place_of_another(
                 tx.links.add(Link(hub.id, spoke.id, kind, 0.9, now))
 
     await engine.store.write(tie)
-    assert len(await engine.links.related(owner, at(hub), depth=1, limit=FANOUT)) == FANOUT
+    for limit in (FANOUT - 1, FANOUT):
+        found = await engine.links.related(owner, at(hub), depth=1, limit=limit)
+        assert (len(found.related), found.more) == (limit, limit < FANOUT)

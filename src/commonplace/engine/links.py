@@ -47,6 +47,14 @@ class Related:
     path: tuple[MemoryId, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Evoked:
+    """What a memory brought to mind, the strongest first; and whether the limit left something out."""
+
+    related: tuple[Related, ...]
+    more: bool = False
+
+
 class Links:
     """Associations."""
 
@@ -57,7 +65,7 @@ class Links:
         self._clock = clock
         self._holder = secrets.token_hex(8)
 
-    async def related(self, actor: Actor, reference: Reference, *, depth: int, limit: int) -> list[Related]:
+    async def related(self, actor: Actor, reference: Reference, *, depth: int, limit: int) -> Evoked:
         """What the memory brings to mind, the strongest first."""
         limits.within("depth", depth, 1, DEEPEST)
         limits.within("limit", limit, 1, MOST_RELATED)
@@ -207,18 +215,22 @@ def _undiscovered(tx: Reading) -> Sequence[Event]:
     return tx.events(int(tx.meta(_DISCOVERED) or 0), _BATCH)
 
 
-def _related(tx: Reading, start: Memory, among: Filter, depth: int, limit: int) -> list[Related]:
-    def near(number: int) -> Sequence[Tie]:
-        return _nearest(tx, number, among, limit) if number == start.number else tx.links.near(number, among, FANOUT)
+def _related(tx: Reading, start: Memory, among: Filter, depth: int, limit: int) -> Evoked:
+    wanted = limit + 1  # one more tells whether there is more
 
-    reached = spread(start.number, near, among.now, depth=depth, limit=limit)
+    def near(number: int) -> Sequence[Tie]:
+        return _nearest(tx, number, among, wanted) if number == start.number else tx.links.near(number, among, FANOUT)
+
+    everything = spread(start.number, near, among.now, depth=depth, limit=wanted)
+    reached = everything[:limit]
     numbers = {number for one in reached for number in one.path}
     memories = {memory.number: memory for memory in tx.memories(sorted(numbers), among)}
-    return [
+    related = [
         Related(memories[one.number], one, tuple(memories[n].id if n in memories else start.id for n in one.path))
         for one in reached
         if one.number in memories
     ]
+    return Evoked(tuple(related), len(everything) > limit)
 
 
 def _nearest(tx: Reading, number: int, among: Filter, wanted: int) -> Sequence[Tie]:

@@ -103,8 +103,8 @@ class Views:
     async def around(self, actor: Actor, reference: Reference, *, depth: int, most: int) -> View:
         """A memory and what it brings to mind."""
         start = await self._memories.get(actor, reference)
-        related = await self._links.related(actor, reference, depth=depth, limit=most)
-        memories = [start, *(one.memory for one in related)]
+        evoked = await self._links.related(actor, reference, depth=depth, limit=most)
+        memories = [start, *(one.memory for one in evoked.related)]
         return await self._store.read(lambda tx: self._view(tx, memories, len(memories)))
 
     def _view(self, tx: Reading, memories: Sequence[Memory], total: int) -> View:

@@ -508,6 +508,20 @@ async def test_related_memories_are_bounded_by_limit(local: AssocConversation) -
     assert (await local.refused("memory", action="get_related", memory_id=ABSENT))[0] == "MEMORY_NOT_FOUND"
 
 
+@behaviour("assoc.related.more")
+async def test_related_memories_come_with_whether_there_are_more(local: AssocConversation, clock: Clock) -> None:
+    hub = await local.store("hub of everything")
+    for _ in range(3):
+        clock.advance(timedelta(hours=1))
+        last = await local.store(associate_with=[hub])
+    for limit in (2, 3, 4):
+        data = await local.call("memory", action="get_related", memory_id=hub, limit=limit)
+        assert (data["count"], data["has_more"]) == (min(limit, 3), limit < 3)
+    for depth, more in ((1, False), (2, True)):
+        data = await local.call("memory", action="get_related", memory_id=last, depth=depth, limit=1)
+        assert (data["count"], data["has_more"]) == (1, more)
+
+
 @behaviour("assoc.related.threshold")
 async def test_a_threshold_of_similarity_hides_no_association(local: AssocConversation) -> None:
     hub, later = await local.store("ostriches"), await local.store("marmalade")

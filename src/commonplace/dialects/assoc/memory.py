@@ -160,11 +160,16 @@ async def get_related(
     summarize: bool = False,
 ) -> Done:
     source = reference(memory_id)
-    reached = await call.engine.links.related(call.actor, source, depth=depth, limit=limit)
-    listed = bounded([related(one) for one in reached])
-    data: dict[str, Any] = {"related_memories": listed, "count": len(listed), "source_memory_id": str(source)}
+    evoked = await call.engine.links.related(call.actor, source, depth=depth, limit=limit)
+    listed = bounded([related(one) for one in evoked.related])
+    data: dict[str, Any] = {
+        "related_memories": listed,
+        "count": len(listed),
+        "has_more": evoked.more,
+        "source_memory_id": str(source),
+    }
     if summarize:
-        data["summary"] = await call.engine.summaries.of(one.memory.content for one in reached)
+        data["summary"] = await call.engine.summaries.of(one.memory.content for one in evoked.related)
     return Done(data, f"{len(listed)}件の関連記憶が見つかりました")
 
 
