@@ -64,9 +64,7 @@ def answering(recalled: Recalled) -> dict[str, Any]:
     return {"results": results, "count": len(results), "has_more": recalled.more, **near}
 
 
-def remark(
-    recalled: Recalled, threshold: float, sessionless: str = "", elsewhere: str = "", barring: Sequence[str] = ()
-) -> str:
+def remark(recalled: Recalled, threshold: float, sessionless: str = "", elsewhere: str = "", barring: str = "") -> str:
     """What a caller should know of a search beside its results; why, and where else to look, if nothing was found."""
     words = _shortcoming(recalled.reach)
     if sessionless:  # rather than the threshold, that may be why nothing was found
@@ -74,7 +72,7 @@ def remark(
     if recalled.hits:
         return words
     if barring:
-        return words + nothing_found(f"{'と'.join(barring)}の条件に合う記憶はありません", elsewhere)
+        return words + nothing_found(barring, elsewhere)
     told = [f"類似度{threshold}以上の記憶はありません"] if threshold > 0 else []
     if recalled.closest:
         told.append(f"最も近い{len(recalled.closest)}件をclosestに示します")

@@ -72,13 +72,22 @@ def elsewhere(domains: Sequence[str] | None, named: str = "include_domains") -> 
     return "" if domains else f"検索したのは{'と'.join(USUAL_DOMAINS)}だけです。他は{named}で指定できます"
 
 
-async def barring(
-    call: Call, actor: Actor, question: Question, recalled: Recalled, conditions: Sequence[str]
-) -> Sequence[str]:
-    """The conditions, where nothing in sight meets them: then no threshold is why nothing was found."""
-    if recalled.hits or recalled.closest or not conditions:
-        return ()
-    return () if await call.engine.recall.possible(actor, question) else conditions
+async def barring(call: Call, actor: Actor, question: Question, recalled: Recalled, conditions: Sequence[str]) -> str:
+    """Why nothing can be found, where no threshold is the reason: nothing is there, or nothing meets the conditions."""
+    if recalled.hits or recalled.closest or recalled.reach.damage:  # what is damaged cannot be counted
+        return ""
+    if await call.engine.recall.possible(actor, question):
+        return ""
+    unmet = f"{'と'.join(conditions)}の条件に合う記憶はありません" if conditions else ""
+    return await vacancy(call, actor, question) or unmet
+
+
+async def vacancy(call: Call, actor: Actor, question: Question) -> str:
+    """For who searches where nothing is yet, whatever the conditions; or nothing but what he compares with."""
+    anything = Question(question.text, scope=question.scope, apart=question.apart)
+    if await call.engine.recall.possible(actor, anything):
+        return ""
+    return f"検索した範囲にはまだ{'他の' if question.apart else ''}記憶がありません"
 
 
 NAME_SESSION = "session_id を指定するか、user の create_session でセッションを作成してください"

@@ -16,6 +16,7 @@ from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
 from commonplace.engine.recall import MOST_RESULTS, Question, Recalled
+from commonplace.ports import Page
 
 LIMIT, THRESHOLD = 10, 0.7
 MOST_CATEGORIES = 100
@@ -76,7 +77,7 @@ async def tags(call: Call, *, tags: list[str], filters: Filters | None = None, l
         raise Invalid("tags", "give at least one tag")
     aim = await _looking(call, filters)
     page = await call.engine.memories.page(aim.actor, _within(limit), tags=wanted, **_conditions(filters))
-    return _listed(page.memories, page.total, {"tags": list(wanted)}, aim)
+    return await _listed(call, page, {"tags": list(wanted)}, aim)
 
 
 @actions.reads
@@ -94,7 +95,7 @@ async def timerange(
         raise Invalid("start_time", "is required for type 'timerange', or end_time, or both")
     aim = await _looking(call, filters)
     page = await call.engine.memories.page(aim.actor, _within(limit), since=since, until=until, **_conditions(filters))
-    return _listed(page.memories, page.total, {"start_time": start_time, "end_time": end_time}, aim)
+    return await _listed(call, page, {"start_time": start_time, "end_time": end_time}, aim)
 
 
 @actions.reads
@@ -117,7 +118,7 @@ async def advanced(
         page = await call.engine.memories.page(
             aim.actor, _within(limit), since=since, until=until, tags=wanted, **_conditions(filters)
         )
-        return _listed(page.memories, page.total, {}, aim)
+        return await _listed(call, page, {}, aim)
     question = _question(query, filters or {}, limit, threshold, tags=wanted, since=since, until=until)
     return await _told(call, await call.engine.recall.recall(aim.actor, question), question, {"query": query}, aim)
 
@@ -192,7 +193,11 @@ async def _told(call: Call, recalled: Recalled, question: Question, about: dict[
     return Done(data, f"{data['count']}件の記憶が見つかりました{words}")
 
 
-def _listed(memories: Any, total: int, about: dict[str, Any], aim: scope.Aim) -> Done:
-    results = bounded([brief(memory) for memory in memories])
-    data = {"results": results, "count": len(results), "total": total, "has_more": total > len(results), **about}
-    return Done(data, f"{total}件の記憶が見つかりました{aim.remark or nothing_found('' if total else aim.elsewhere)}")
+async def _listed(call: Call, page: Page, about: dict[str, Any], aim: scope.Aim) -> Done:
+    results = bounded([brief(memory) for memory in page.memories])
+    more = page.total > len(results)
+    data = {"results": results, "count": len(results), "total": page.total, "has_more": more, **about}
+    words = aim.remark
+    if not (words or page.total):
+        words = nothing_found(await scope.vacancy(call, aim.actor, Question("")), aim.elsewhere)
+    return Done(data, f"{page.total}件の記憶が見つかりました{words}")
