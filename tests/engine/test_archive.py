@@ -296,7 +296,7 @@ records = st.builds(
 @given(st.lists(records, min_size=1, max_size=5), st.sampled_from(("json", "csv", "markdown")), st.booleans())
 def test_any_memory_is_read_as_it_was_written(some: list[Record], form: str, named: bool) -> None:
     written = formats.written(form, Bundle(tuple(some), tied=True))
-    brought = formats.read(written, form if named else None, NOW)
+    brought = formats.read(written, form if named else None, NOW, UTC)
     bundle, faults = brought.bundle, brought.faults
     assert faults == []
     assert bundle.records == tuple(some)
@@ -313,7 +313,7 @@ def test_no_cell_can_be_taken_for_a_formula(some: list[Record]) -> None:
 def test_any_text_is_read_or_refused(data: str, form: str | None) -> None:
     said = ""
     try:
-        formats.read(data, form, NOW)
+        formats.read(data, form, NOW, UTC)
     except Invalid as error:
         said = error.message
     assert len(said) < 500
@@ -331,7 +331,7 @@ json_values = st.recursive(
 async def test_whatever_stands_in_an_entry_it_is_kept_or_refused(entries: list[dict[str, object]]) -> None:
     with TemporaryDirectory() as folder:
         async with another(Path(folder) / "data", Clock()) as (engine, owner):
-            brought = formats.read(json.dumps(entries), "json", NOW)
+            brought = formats.read(json.dumps(entries), "json", NOW, UTC)
             bundle, faults = brought.bundle, brought.faults
             report = await engine.archive.bring(owner, bundle)
             kept = (await engine.memories.page(owner, 99)).total

@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from uuid import uuid4
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -383,3 +384,55 @@ async def test_what_has_ended_on_the_way_is_left_out(local: AssocConversation) -
     assert (report["imported_count"], report["skipped_count"]) == (0, 2)
     assert {line["result"] for line in report["report"]} == {"skipped: its time is over"}
     assert (await local.call("user", action="get_sessions"))["sessions"] == []
+
+
+TIMES = (
+    ("2024-03-01", "2024-02-29T15:00:00Z", "2124-03-01T14:59:59Z"),
+    ("20240301", "2024-02-29T15:00:00Z", "2124-03-01T14:59:59Z"),
+    ("2024-03-01T09:30:00", "2024-03-01T09:30:00Z", "2124-03-01T09:30:00Z"),
+    ("2024-03-01 09:30", "2024-03-01T09:30:00Z", "2124-03-01T09:30:00Z"),
+    ("2024-03-01T09:30:00+09:00", "2024-03-01T00:30:00Z", "2124-03-01T00:30:00Z"),
+    ("2024-03-01T00:00:00Z", "2024-03-01T00:00:00Z", "2124-03-01T00:00:00Z"),
+)
+
+
+@behaviour("assoc.import.days")
+@pytest.mark.parametrize(("written", "began", "ends"), TIMES, ids=[one[0] for one in TIMES])
+async def test_a_day_alone_is_the_callers_and_a_time_without_a_zone_is_utc(
+    local: AssocConversation, written: str, began: str, ends: str
+) -> None:
+    end = written.replace("2024", "2124")
+    entry = {"created_at": written, "updated_at": written, "last_access": written, "expires_at": end, "access_count": 1}
+    cells = {name: str(value) for name, value in entry.items()}
+    sheet = ",".join(("content", *cells)) + "\r\n" + ",".join(("in csv", *cells.values())) + "\r\n"
+    for brought in (json.dumps([{"content": "in json", **entry}]), sheet):
+        report = await local.call("memory_manage", action="import", import_data=brought)
+        kept = await local.get(report["report"][0]["memory_id"])
+        assert (kept["created_at"], kept["updated_at"], kept["expires_at"]) == (began, began, ends)
+    used = [one["last_access"] for one in json.loads(await _export(local))["memories"]]
+    assert used == [began.replace("Z", ".000000Z")] * 2
+
+
+@behaviour("assoc.import.days")
+async def test_the_days_of_ties_and_places_are_the_callers_too(local: AssocConversation) -> None:
+    ids, session = [str(uuid4()), str(uuid4())], str(uuid4())
+    whole = {
+        "memories": [{"memory_id": one, "content": one, "created_at": "2026-01-15"} for one in ids],
+        "associations": [{"from_memory_id": ids[0], "to_memory_id": ids[1], "strength": 1, "created_at": "2026-01-14"}],
+        "places": [
+            {"id": session, "kind": "session", "name": "s", "created_at": "2026-01-15", "ends_at": "2026-01-15"}
+        ],
+    }
+    await local.call("memory_manage", action="import", import_data=json.dumps(whole))
+    brought = json.loads(await _export(local))
+    assert brought["associations"][0]["created_at"] == "2026-01-13T15:00:00.000000Z"
+    (place,) = brought["places"]
+    assert (place["created_at"], place["ends_at"]) == ("2026-01-14T15:00:00.000000Z", "2026-01-15T14:59:59.999999Z")
+
+
+@behaviour("assoc.import.days")
+async def test_the_first_day_of_all_is_taken_wherever_the_caller_is(local: AssocConversation) -> None:
+    """In Seoul it begins while it is still 1969 in UTC."""
+    entries = json.dumps([{"content": "long ago", "created_at": "1970-01-01"}])
+    report = await local.call("memory_manage", action="import", import_data=entries)
+    assert (await local.get(report["report"][0]["memory_id"]))["created_at"] == "1970-01-01T00:00:00Z"

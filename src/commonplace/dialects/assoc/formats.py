@@ -7,10 +7,10 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from commonplace.dialects.assoc.parameters import canonical, moment
+from commonplace.dialects.assoc.parameters import beginning, canonical, ending, moment
 from commonplace.domain.errors import Invalid
 from commonplace.domain.link import LinkKind
 from commonplace.domain.record import Bundle, Fault, Record, RecordedLink, RecordedPlace, Untied
@@ -27,6 +27,8 @@ NOT_TAKEN = ("author_id", "user_id", "embedding", "version")
 """Of the reference's record, or of what `get` shows: who brings a memory is told by his key, the rest is made anew."""
 _FIELDS = frozenset({*COLUMNS, *NOT_TAKEN, "id", "associations"})
 _LISTS = frozenset({"tags", "keywords"})
+_ENDS = frozenset({"expires_at", "ends_at"})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 _UNREADABLE = ""
 """In place of an entry's fields: which of them cannot be read, and why."""
@@ -57,21 +59,22 @@ class Brought:
         return sorted([*self.faults, *placed], key=lambda fault: fault.line)
 
 
-def read(data: str, form: str | None, now: datetime) -> Brought:
-    """What says no time of its own is of now."""
+def read(data: str, form: str | None, now: datetime, zone: tzinfo) -> Brought:
+    """What says no time of its own is of now; the zone is that of who brings it."""
     chosen = form or _guessed(data)
     entries, links, places = _READERS[chosen](data)
     records, faults = dict[int, Record](), []
     for line, entry in enumerate(entries, 1):
         try:
-            records[line] = _record(entry, now)
+            records[line] = _record(entry, now, zone)
         except Invalid as error:
             faults.append(Fault(line, error.message))
         except (ValueError, TypeError, OverflowError) as error:
             faults.append(Fault(line, f"cannot be read: {error!s:.{_MOST_TOLD}}"))
-    ties = tuple(_link(link, now) for link in links or ())
+    ties = tuple(_link(link, now, zone) for link in links or ())
     left = [name for name in NOT_TAKEN if any(isinstance(entry, Mapping) and name in entry for entry in entries)]
-    bundle = Bundle(tuple(records.values()), ties, tuple(map(_place, places)), tied=links is not None)
+    founded = tuple(_place(place, zone) for place in places)
+    bundle = Bundle(tuple(records.values()), ties, founded, tied=links is not None)
     return Brought(bundle, faults, left, tuple(records))
 
 
@@ -117,7 +120,7 @@ def _entry(record: Record) -> dict[str, Any]:
     }
 
 
-def _record(entry: Mapping[str, Any], now: datetime) -> Record:
+def _record(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
     if not isinstance(entry, Mapping):
         raise Invalid("entry", "is not an object")
     if _UNREADABLE in entry:
@@ -128,13 +131,13 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
     content = entry.get("content")
     if not isinstance(content, str):
         raise Invalid("content", "is required and must be text")
-    created = _moment(entry, "created_at") or now
+    created = _moment(entry, "created_at", zone) or now
     return Record(
         id=canonical(_text(entry, "memory_id") or _text(entry, "id")),
         content=content,
         domain=_text(entry, "domain") or "user",
         created_at=created,
-        updated_at=_moment(entry, "updated_at") or created,
+        updated_at=_moment(entry, "updated_at", zone) or created,
         tags=_texts(entry, "tags"),
         keywords=_texts(entry, "keywords"),
         category=_text(entry, "category"),
@@ -142,9 +145,9 @@ def _record(entry: Mapping[str, Any], now: datetime) -> Record:
         metadata=_object(entry.get("metadata")),
         content_type=_text(entry, "content_type") or "text",
         uses=int(_number(entry, "access_count", 0)),
-        used_at=_moment(entry, "last_access"),
+        used_at=_moment(entry, "last_access", zone),
         author=_text(entry, "author"),
-        expires_at=_moment(entry, "expires_at"),
+        expires_at=_moment(entry, "expires_at", zone),
         place=canonical(_text(entry, "project_id") or _text(entry, "session_id")),
     )
 
@@ -182,10 +185,14 @@ def _time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _moment(entry: Mapping[str, Any], name: str, within: str = "") -> datetime | None:
-    written_time = entry.get(name)
-    field = f"{within}.{name}" if within else name
-    return None if written_time in (None, "") else moment(field, str(written_time)[:_MOST_TOLD])
+def _moment(entry: Mapping[str, Any], name: str, zone: tzinfo, within: str = "") -> datetime | None:
+    value = entry.get(name)
+    if value in (None, ""):
+        return None
+    field, text = f"{within}.{name}" if within else name, str(value)[:_MOST_TOLD]
+    found = ending(field, text, zone) if name in _ENDS else beginning(field, text, zone)
+    # Nothing is older than 1970, and east of Greenwich its first day begins before.
+    return _EPOCH if found < _EPOCH == moment(field, text) else found
 
 
 # json
@@ -246,14 +253,14 @@ def _list(whole: Mapping[str, Any], name: str) -> list[Any]:
     return value
 
 
-def _link(entry: Any, now: datetime) -> RecordedLink:
+def _link(entry: Any, now: datetime, zone: tzinfo) -> RecordedLink:
     within = "import_data.associations"
     try:
         strength = float(entry["strength"])
         if not 0.0 <= strength <= 1.0:
             raise Invalid(within, f"has the strength {strength}; it must be from 0 to 1")
         kind = LinkKind(entry.get("type", "manual")).value
-        times = (_moment(entry, "created_at", within) or now, _moment(entry, "last_used", within))
+        times = (_moment(entry, "created_at", zone, within) or now, _moment(entry, "last_used", zone, within))
         source, target = (canonical(str(entry[name])) for name in ("from_memory_id", "to_memory_id"))
         return RecordedLink(source, target, kind, strength, *times)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -265,7 +272,7 @@ def untied(one: Untied) -> dict[str, str]:
     return {"from_memory_id": one.link.source[:80], "to_memory_id": one.link.target[:80], "reason": one.reason}
 
 
-def _place(entry: Any) -> RecordedPlace:
+def _place(entry: Any, zone: tzinfo) -> RecordedPlace:
     within = "import_data.places"
     try:
         words = (
@@ -274,7 +281,7 @@ def _place(entry: Any) -> RecordedPlace:
             str(entry["name"]),
             str(entry.get("description") or ""),
         )
-        return RecordedPlace(*words, *(_moment(entry, name, within) for name in ("ends_at", "created_at")))
+        return RecordedPlace(*words, *(_moment(entry, name, zone, within) for name in ("ends_at", "created_at")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         needed = "an id, a kind (project or session) and a name"
         raise Invalid(within, f"has an entry that cannot be read: it needs {needed}") from error

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -106,7 +105,7 @@ async def export(
 
 @actions.writes
 async def import_(call: Call, *, import_data: str, export_format: str | None = None) -> Done:
-    brought = _read(import_data, export_format, call.engine.clock.now())
+    brought = _read(call, import_data, export_format)
     archive = call.engine.archive
     faults = brought.all_faults(await archive.faults(call.actor, brought.bundle)) if brought.faults else []
     report = BundleReport(faults=faults) if faults else await archive.bring(call.actor, brought.bundle)
@@ -131,10 +130,10 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
     return Done(data, f"{report.imported}件をインポートしました{skipped}{left}{later}")
 
 
-def _read(data: str, form: str | None, now: datetime) -> formats.Brought:
+def _read(call: Call, data: str, form: str | None) -> formats.Brought:
     """What cannot be read at all is a fault of the whole."""
     try:
-        return formats.read(data, form, now)
+        return formats.read(data, form, call.engine.clock.now(), call.actor.zone)
     except Invalid as error:
         raise BundleRefused(error.field, error.reason, faults=[Fault(0, error.message)]) from error
 
