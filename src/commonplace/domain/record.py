@@ -17,11 +17,13 @@ MOST_RECORDS = 10_000
 MOST_LINKS = 100_000
 MOST_PLACES = 1000
 MOST_BYTES = 8 * 1024 * 1024
-"""Of all texts that leave at once: what comes back must fit into a request."""
-MOST_BYTES_WITH_TIES = 14 * 1024 * 1024
-RECORD_BYTES = 800
-TIE_BYTES = 300
-"""About as much as the rest of a memory and a tie take when they are written, with the names of their fields."""
+"""Of all texts that are read to leave at once."""
+MOST_BYTES_WRITTEN = 14 * 1024 * 1024
+"""Of all that leaves at once, as it is written: what comes back must fit into a request."""
+RECORD_BYTES = 640
+LABEL_BYTES = 16
+TIE_BYTES = 320
+"""About as much as the rest of a memory, a tag and a tie take when they are written, with the names of their fields."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import accumulate
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
@@ -20,8 +22,9 @@ from commonplace.domain.record import (
     FOREIGN_AUTHOR,
     IMPORTED,
     KNOWN,
+    LABEL_BYTES,
     MOST_BYTES,
-    MOST_BYTES_WITH_TIES,
+    MOST_BYTES_WRITTEN,
     MOST_LINKS,
     MOST_RECORDS,
     NO_END,
@@ -218,16 +221,21 @@ def _oldest(tx: Reading, among: Filter, offset: int, total: int) -> list[Memory]
 
 def _fitting(tx: Reading, among: Filter, memories: list[Memory]) -> tuple[list[Memory], Sequence[Link]]:
     """With all their ties, also to what leaves in another bundle; fewer where these would be too much at once."""
+    sizes = list(accumulate(map(_size, memories)))
     while True:
         links = tx.links.around([memory.number for memory in memories], among, MOST_LINKS)
-        if len(memories) < 2 or _size(memories, links) <= MOST_BYTES_WITH_TIES:
+        if len(memories) < 2 or sizes[len(memories) - 1] + TIE_BYTES * len(links) <= MOST_BYTES_WRITTEN:
             return memories, links
         memories = memories[: len(memories) // 2]
 
 
-def _size(memories: Sequence[Memory], links: Sequence[Link]) -> int:
-    texts = sum(len(memory.content.encode()) + len(str(memory.metadata).encode()) for memory in memories)
-    return texts + RECORD_BYTES * len(memories) + TIE_BYTES * len(links)
+def _size(memory: Memory) -> int:
+    """Of a memory in a request: it is written as JSON, and that is a text within JSON, where much is escaped twice."""
+    labels = [*memory.tags, *memory.keywords]
+    texts = json.dumps([memory.content, memory.category, *labels], ensure_ascii=False)
+    further = json.dumps(dict(memory.metadata), ensure_ascii=False, indent=4) if memory.metadata else ""
+    written = json.dumps(texts + further, ensure_ascii=False)
+    return RECORD_BYTES + LABEL_BYTES * len(labels) + len(written.encode())
 
 
 def _recorded_places(tx: Reading, among: Filter) -> tuple[RecordedPlace, ...]:

@@ -3,10 +3,12 @@
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from commonplace.settings import Settings
 from tests.dialects.assoc.speech import AssocConversation
 from tests.dialects.assoc.test_archive import ABSENT, another
 from tests.dialects.conversation import unique
@@ -46,6 +48,27 @@ async def test_what_is_too_much_for_one_export_comes_in_pages_with_all_its_ties(
         for page in pages[::step]:
             await talk.call("memory_manage", action="import", import_data=page)
         assert sorted(await _pages(talk)) == sorted(pages)
+
+
+LARGE: dict[str, list[dict[str, Any]]] = {
+    "texts that are escaped": [{"content": f"{number} " + '"\n' * 450_000} for number in range(6)],
+    "many long tags": [
+        {"content": f"tagged {number}", "tags": [f"{tag:02}" + "😀" * 198 for tag in range(20)]}
+        for number in range(1100)
+    ],
+}
+
+
+@behaviour("assoc.export.requests")
+@pytest.mark.parametrize("kind", LARGE)
+async def test_each_page_of_an_export_fits_into_a_request(local: AssocConversation, kind: str) -> None:
+    whole = {"memories": LARGE[kind], "associations": []}
+    await local.call("memory_manage", action="import", import_data=json.dumps(whole))
+    pages = await _pages(local)
+    most = Settings().max_body_bytes - 1000  # for what stands around it
+    assert all(len(json.dumps(page, ensure_ascii=False).encode()) < most for page in pages)
+    brought = [one["content"] for page in pages for one in json.loads(page)["memories"]]
+    assert brought == [one["content"] for one in LARGE[kind]]
 
 
 def _ends(whole: dict[str, list[dict[str, str]]]) -> set[tuple[str, str]]:
