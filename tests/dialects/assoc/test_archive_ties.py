@@ -1,15 +1,17 @@
 """記憶管理: what is exported in pages and imported again, with its ties."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from commonplace.domain.record import MOST_RECORDS
 from commonplace.settings import Settings
-from tests.dialects.assoc.speech import AssocConversation
+from tests.dialects.assoc.speech import AssocConversation, good
 from tests.dialects.assoc.test_archive import ABSENT, another
 from tests.dialects.conversation import unique
 from tests.fakes import Clock
@@ -48,6 +50,56 @@ async def test_what_is_too_much_for_one_export_comes_in_pages_with_all_its_ties(
         for page in pages[::step]:
             await talk.call("memory_manage", action="import", import_data=page)
         assert sorted(await _pages(talk)) == sorted(pages)
+
+
+def _many(count: int) -> list[dict[str, Any]]:
+    """Memories of all kinds, in the order of an export: some of one moment, changed, used or of someone else."""
+    start = datetime(2020, 1, 1, tzinfo=UTC)
+    return [
+        {
+            "memory_id": str(uuid4()),
+            "content": f'{number}番目の記憶 "quoted"\n',
+            "tags": [f"タグ{number % 7}", "all"][: number % 3],
+            "category": f"c{number % 5}",
+            "created_at": (start + timedelta(minutes=number // 3)).isoformat(),
+            "updated_at": (start + timedelta(minutes=number)).isoformat(),
+            "access_count": number % 4,
+            "author": "花子" if number % 11 == 0 else "",
+            "metadata": {"number": number} if number % 13 == 0 else {},
+        }
+        for number in range(count)
+    ]
+
+
+async def _brought(talk: AssocConversation, data: str) -> Any:
+    """What an import says that may take longer than other calls are given."""
+    call = {"action": "import", "import_data": data}
+    return good(await talk.client.call_tool("memory_manage", call))["data"]
+
+
+@pytest.mark.thorough
+@behaviour("assoc.export.pages")
+async def test_more_memories_than_a_page_holds_come_back_as_they_went_out(
+    local: AssocConversation, tmp_path: Path, clock: Clock
+) -> None:
+    memories = _many(MOST_RECORDS + 3)
+    ids = [one["memory_id"] for one in memories]
+    for some, ties in (
+        (memories[:MOST_RECORDS], [_tie(one, other) for one, other in pairwise(ids[:MOST_RECORDS:3])]),
+        (memories[MOST_RECORDS:], [_tie(ids[-1], ids[0]), _tie(ids[1], ids[-1]), _tie(ids[-1], ids[-2])]),
+    ):
+        assert len(await _pages(local)) == 1
+        report = await _brought(local, json.dumps({"memories": some, "associations": ties}))
+        assert (report["imported_count"], report["not_taken"]) == (len(some), [])
+    pages = await _pages(local)
+    wholes = [json.loads(page) for page in pages]
+    assert [one["memory_id"] for whole in wholes for one in whole["memories"]] == ids
+    assert [len(whole["memories"]) for whole in wholes] == [MOST_RECORDS, 3]
+    assert _ends(wholes[0]) & _ends(wholes[1]) == {(ids[-1], ids[0]), (ids[1], ids[-1])}
+    async with another(tmp_path / "other", clock) as talk:
+        reports = [await _brought(talk, page) for page in pages]
+        assert [(one["imported_count"], one["error_count"]) for one in reports] == [(MOST_RECORDS, 0), (3, 0)]
+        assert await _pages(talk) == pages
 
 
 LARGE: dict[str, list[dict[str, Any]]] = {
