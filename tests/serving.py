@@ -109,9 +109,10 @@ async def stdio(folder: Path, *options: str, era: Era = "legacy", **more: str) -
 
 @asynccontextmanager
 async def over_http(
-    server: Served, *, key: str = OWNER_KEY, era: Era = "legacy", path: str = "/mcp"
+    server: Served, *, key: str = OWNER_KEY, era: Era = "legacy", path: str = "/mcp", **further: str
 ) -> AsyncIterator[Client]:
-    headers = {"Authorization": f"Bearer {key}"}
+    """`further` are headers by name."""
+    headers = {"Authorization": f"Bearer {key}", **further}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as web,
         Client(streamable_http_client(server.url(path), http_client=web), mode=era) as client,

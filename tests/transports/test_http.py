@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -47,22 +48,52 @@ def test_health_needs_no_key(server: Served) -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "status"),
+    ("name", "value", "status", "option"),
     [
-        ({"Host": "evil.example"}, 421),
-        ({"Host": "127.0.0.1.evil.example:80"}, 421),
-        ({"Origin": "https://evil.example"}, 403),
-        ({"Origin": "null"}, 403),
-        ({"Origin": "http://localhost.evil.example"}, 403),
+        ("Host", "evil.example", 421, "--allowed-hosts"),
+        ("Host", "127.0.0.1.evil.example:80", 421, "--allowed-hosts"),
+        ("Host", '"<b>é\\', 421, "--allowed-hosts"),
+        ("Host", "x" * 5000, 421, "--allowed-hosts"),
+        ("Origin", "https://evil.example", 403, "--cors-origins"),
+        ("Origin", "null", 403, "--cors-origins"),
+        ("Origin", "http://localhost.evil.example", 403, "--cors-origins"),
     ],
 )
 def test_a_foreign_host_or_origin_is_refused_even_with_a_key(
-    server: Served, header: dict[str, str], status: int
+    server: Served, name: str, value: str, status: int, option: str
 ) -> None:
+    given = (*bearer().items(), (name, value))
+    headers = [(header.encode(), text.encode("latin-1")) for header, text in given]
     for port, path in ((server.http_port, "/mcp"), (server.http_port, "/health"), (server.sse_port, "/sse")):
         url = f"http://127.0.0.1:{port}{path}"
-        assert httpx2.get(url, headers=bearer() | header, verify=False).status_code == status
-        assert httpx2.post(url, headers=bearer() | header, content="{}", verify=False).status_code == status
+        for answer in (
+            httpx2.get(url, headers=headers, verify=False),
+            httpx2.post(url, headers=headers, content="{}", verify=False),
+        ):
+            assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+            body = answer.json()
+            told = body["error"]["data"] if "jsonrpc" in body else body
+            assert ("jsonrpc" in body) == (path == "/mcp" and answer.request.method == "POST")
+            assert told["error"].startswith(f"the {name} header {value[:10]}")
+            assert option in told["remedy"]
+            assert len(answer.content) < 1000
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+async def test_who_comes_by_a_name_the_server_was_not_told_is_told_what_to_do(server: Served, era: Era) -> None:
+    with pytest.raises(ExceptionGroup) as caught:
+        async with over_http(server, era=era, Host="memory.example.org") as client:
+            await client.list_tools()
+    assert caught.group_contains(MCPError, match=r"the Host header memory\.example\.org .*--allowed-hosts")
+
+
+def test_a_request_without_a_host_is_told_the_same(server: Served) -> None:
+    with socket.create_connection(("127.0.0.1", server.http_port), 10) as line:
+        line.sendall(b"GET /health HTTP/1.0\r\n\r\n")
+        head, _, body = b"".join(iter(lambda: line.recv(4096), b"")).partition(b"\r\n\r\n")
+    assert b" 421 " in head.splitlines()[0]
+    assert "--allowed-hosts" in json.loads(body)["remedy"]
 
 
 def test_an_origin_of_this_machine_is_accepted(server: Served) -> None:

@@ -31,6 +31,12 @@ from commonplace.transports.refusals import Refusal
 from commonplace.transports.tokens import tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_FOREIGN = {
+    421: ("Host", "use an address of this machine, or start the server with --allowed-hosts and what the header says"),
+    403: ("Origin", "if pages from there may call this server, start it with --cors-origins and what the header says"),
+}
+"""The header that is refused with a status, and what to do about it."""
+_MOST_TOLD = 200
 _COME_BACK_MS = 1000
 """How long clients are asked to wait before they come back to a stream that broke."""
 
@@ -188,12 +194,24 @@ class Guard:
         if scope["type"] in ("http", "websocket"):
             # httptools leaves the blanks behind a value, which are no part of it (RFC 9110, 5.5).
             scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-            refusal = await self._check(self._checked(scope), is_post=False)
+            request = self._checked(scope)
+            found = await self._check(request, is_post=False)
+            refusal = found and _foreign(found, request)
         await (refusal or self._app)(scope, receive, send)
 
     def _checked(self, scope: Scope) -> Request:
         headers = [header for header in scope["headers"] if not (self._any_origin and header[0] == b"origin")]
         return Request({"method": "GET", **scope, "type": "http", "headers": headers})
+
+
+def _foreign(found: Response, request: Request) -> Response:
+    """What the SDK refuses, in the words of the other refusals."""
+    if found.status_code not in _FOREIGN:
+        return found
+    header, remedy = _FOREIGN[found.status_code]
+    value = request.headers.get(header)
+    fault = f"{value[:_MOST_TOLD]} is not one that this server answers to" if value else "is missing"
+    return Refusal(found.status_code, f"the {header} header {fault}", remedy)
 
 
 def _nowhere(addresses: Iterable[str]) -> Callable[[Request, Exception], Awaitable[Response]]:
