@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.serving import OWNER_KEY, free_port, stdio
-from tests.transports.wire import Lines, lines, request
+from tests.transports.wire import INITIALIZE, INITIALIZED, Lines, lines, request
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
@@ -126,6 +126,23 @@ def test_an_id_that_cannot_be_sent_back_does_not_end_the_server(line: Lines) -> 
 def test_a_text_that_is_no_utf_8_is_refused_rather_than_kept_as_another(line: Lines) -> None:
     answer = line.ask(_call(7, '{"content": "a?b"}').encode().replace(b"?", b"\xff"))
     assert (answer["id"], answer["error"]["code"]) == (7, PARSE_ERROR)
+
+
+def test_an_error_that_a_client_answers_with_reaches_who_asked(folder: Path) -> None:
+    with lines(folder, "--dialect", "live") as server:
+        params = INITIALIZE["params"] | {"capabilities": {"sampling": {}}}
+        server.ask(INITIALIZE | {"params": params})
+        server.send(INITIALIZED)
+        for tool, arguments in (
+            ("space_create", {"space_id": "lent", "description": "x", "rules": "# Rules\n### progress.md"}),
+            ("live_note", {"space_id": "lent", "category": "progress", "content": "x"}),
+        ):
+            assert not server.ask(request("tools/call", 2, name=tool, arguments=arguments))["result"]["isError"]
+        asked = server.ask(request("tools/call", 3, name="bank_consolidate", arguments={"space_id": "lent"}))
+        assert asked["method"] == "sampling/createMessage"
+        answer = server.ask({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -1, "message": "The user said no"}})
+        assert (answer["id"], answer["result"]["isError"]) == (3, True)
+        assert "The user said no" in answer["result"]["structuredContent"]["message"]
 
 
 def test_a_byte_order_mark_is_no_obstacle(line: Lines) -> None:

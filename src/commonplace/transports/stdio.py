@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
-import json
 import logging
 from collections import Counter, deque
 from contextlib import suppress
@@ -14,9 +12,9 @@ import anyio
 import mcp_types as types
 from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
 from commonplace.transports.mcp import DialectServer
+from commonplace.transports.messages import Unreadable, read
 from commonplace.transports.pipes import standard
 
 logger = logging.getLogger(__name__)
@@ -126,14 +124,17 @@ class _Incoming(_Ended):
         while True:
             while not self._lines:
                 await self._read()
-            message = _read_message(self._lines.popleft())
+            line = self._lines.popleft()
             if not self._outgoing.is_heard:
                 logger.warning("stdout cannot be written to any more: the rest of stdin is left unread")
                 raise StopAsyncIteration
-            if isinstance(message, types.JSONRPCError):
+            try:
+                message = read(line)
+            except Unreadable as problem:
                 with suppress(anyio.BrokenResourceError):  # nobody reads it
-                    await self._outgoing.send(SessionMessage(message))
-            elif message is not None:
+                    await self._outgoing.send(SessionMessage(problem.answer))
+                continue
+            if message is not None:
                 self._unanswered.asked(message)
                 return SessionMessage(message)
 
@@ -153,41 +154,3 @@ class _Incoming(_Ended):
             self._lines.append(b"".join([*self._begun, line]))
             self._begun.clear()
         self._begun.append(rest)
-
-
-def _read_message(line: bytes) -> types.JSONRPCMessage | None:
-    """The message of a line, the complaint that it is none, or None for a blank one."""
-    line = line.removeprefix(codecs.BOM_UTF8)
-    if not line.strip():
-        return None
-    try:
-        message = types.jsonrpc_message_adapter.validate_json(line.decode(), by_name=False)
-    except UnicodeDecodeError:
-        return _refusal(types.PARSE_ERROR, "Parse error: the line is no UTF-8", _leniently(line))
-    except ValidationError as problem:
-        if any(one["type"] == "json_invalid" for one in problem.errors(include_url=False, include_input=False)):
-            return _refusal(types.PARSE_ERROR, "Parse error: the line is no JSON that can be read", _leniently(line))
-        return _refusal(types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _leniently(line))
-    if isinstance(message, types.JSONRPCNotification) and "id" in (_leniently(line) if b'"id"' in line else ()):
-        # With an id that is none it passes for a notification, and its sender would wait for ever.
-        return _refusal(types.INVALID_REQUEST, "Invalid request: an id is a string or a whole number", None)
-    return message
-
-
-def _refusal(code: int, message: str, refused: Any) -> types.JSONRPCError:
-    error = types.ErrorData(code=code, message=message)
-    return types.JSONRPCError(jsonrpc="2.0", id=_identifier(refused), error=error)
-
-
-def _leniently(line: bytes) -> Any:
-    """The standard library reads lone surrogates, which the SDK's parser does not: enough to find the id."""
-    try:
-        return json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _identifier(message: Any) -> int | str | None:
-    identifier = message.get("id") if isinstance(message, dict) else None
-    sendable = type(identifier) in (int, str) and str(identifier).isprintable()
-    return identifier if sendable else None
