@@ -193,7 +193,8 @@ async def _stream(server: Served) -> AsyncIterator[tuple[httpx2.AsyncClient, str
 async def test_a_malformed_message_does_not_end_an_sse_stream(server: Served) -> None:
     async with _stream(server) as (web, target):
         for body in MALFORMED:
-            assert (await web.post(target, headers=bearer(), content=body)).status_code == 400
+            status = 202 if b'"id"' in body else 400  # who can be told is told on the stream
+            assert (await web.post(target, headers=bearer(), content=body)).status_code == status
         assert (await web.post(target, headers=bearer(), content=json.dumps(request("ping")))).status_code == 202
 
 

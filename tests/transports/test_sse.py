@@ -52,9 +52,10 @@ class Stream:
                 fields[name or "event"] = value if name else ":"
         return None
 
-    async def send(self, message: dict[str, Any], key: str = "") -> int:
+    async def send(self, message: bytes | str | dict[str, Any], key: str = "") -> int:
         headers = bearer(key) if key else bearer()
-        answer = await self._web.post(self._base + self.address, headers=headers, content=json.dumps(message))
+        content = json.dumps(message) if isinstance(message, dict) else message
+        answer = await self._web.post(self._base + self.address, headers=headers, content=content)
         return answer.status_code
 
     async def answer(self) -> dict[str, Any]:
@@ -159,6 +160,20 @@ async def test_a_session_ends_when_it_has_been_idle(folder: Path) -> None:
             while await opened.event():
                 pass
             assert await opened.send(request("ping")) == 404
+
+
+async def test_what_is_no_message_is_answered_on_the_stream_under_its_id(pulsing: Served) -> None:
+    async with stream(pulsing) as opened:
+        await opened.ask(INITIALIZE)
+        for sent, code in (
+            ('{"jsonrpc": "2.0", "id": 7}', -32600),
+            (r'{"jsonrpc": "2.0", "id": 7, "method": "\ud800"}', -32700),
+            (b'{"jsonrpc": "2.0", "id": 7, "method": "\xff"}', -32700),
+        ):
+            assert await opened.send(sent) == 202
+            answer = await opened.answer()
+            assert (answer["id"], answer["error"]["code"]) == (7, code)
+        assert (await opened.ask(request("ping", 8)))["result"] == {}
 
 
 async def test_only_get_and_post_are_known(pulsing: Served) -> None:

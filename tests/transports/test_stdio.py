@@ -86,10 +86,9 @@ def test_what_is_no_message_is_answered_without_an_id(line: Lines, sent: bytes, 
         (_call(7, "[1]"), INVALID_PARAMS),
         (_call(7, '"text"'), INVALID_PARAMS),
         (_call(7, "{}", "nothing"), INVALID_PARAMS),
-        (_call(7, r'{"content": "a\ud800b"}'), PARSE_ERROR),
-        (_call(7, r'{"\ud800": "b"}'), PARSE_ERROR),
+        (_call(7, "{}", r"\ud800"), PARSE_ERROR),
     ],
-    ids=["no method", "version", "params", "method", "list", "text", "tool", "surrogate", "surrogate name"],
+    ids=["no method", "version", "params", "method", "list", "text", "tool", "surrogate"],
 )
 def test_a_request_that_cannot_be_served_is_answered_under_its_id(line: Lines, sent: str, code: int) -> None:
     answer = line.ask(sent)

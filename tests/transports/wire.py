@@ -123,12 +123,31 @@ def message_in(response: Any) -> dict[str, Any]:
     return message
 
 
-def opened(server: Served, key: str = OWNER_KEY) -> str:
+def opened(server: Served, key: str = OWNER_KEY, path: str = "/mcp") -> str:
     """The id of a new session."""
-    response = post(server, INITIALIZE, bearer(key))
+    response = post(server, INITIALIZE, bearer(key), path)
     session = str(response.headers["mcp-session-id"])
-    post(server, INITIALIZED, bearer(key) | {"Mcp-Session-Id": session})
+    post(server, INITIALIZED, bearer(key) | {"Mcp-Session-Id": session}, path)
     return session
+
+
+HALF = "HALF"
+"""Stands, where a test is written down, for half a character, which JSON can spell and no text may hold."""
+
+
+def spelled(message: dict[str, Any]) -> str:
+    return json.dumps(message).replace(HALF, r"\ud800")
+
+
+def answer_to_half(server: Served, path: str, tool: str, *, modern: bool, **arguments: Any) -> dict[str, Any]:
+    """What a tool answers to arguments that hold HALF."""
+    body = spelled(request("tools/call", 7, modern=modern, name=tool, arguments=arguments))
+    session = {} if modern else {"Mcp-Session-Id": opened(server, path=path)}
+    headers = modern_headers("tools/call", tool) if modern else bearer() | session
+    message = message_in(post(server, body, headers, path))
+    assert message["id"] == 7
+    result: dict[str, Any] = message["result"]
+    return result
 
 
 async def key_for(

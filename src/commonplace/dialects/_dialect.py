@@ -12,7 +12,8 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar, get_args, get_ori
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
 
-from commonplace.dialects._schema import as_object, beyond, fields_at, hint, plain, spelled, usual
+from commonplace.dialects._arguments import look_over
+from commonplace.dialects._schema import as_object, fields_at, hint, plain, spelled, usual
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import CommonplaceError, Invalid
 from commonplace.domain.event import Event
@@ -25,8 +26,6 @@ T = TypeVar("T")
 Body = Mapping[str, Any]
 Function = Callable[..., Awaitable[Any]]
 Unused = Callable[[Body], Collection[str]]
-MOST_VALUES = 100_000
-"""In the arguments of one call: all are looked at, and a call must not hold up the others for long."""
 MOST_NAMED = 4
 """Of the faults of a call."""
 EVERYTHING = "*"
@@ -172,8 +171,7 @@ class Tool:
 
     async def __call__(self, call: Call, arguments: Mapping[str, Any]) -> Answer[Any]:
         """Validate once, then do it."""
-        if beyond(MOST_VALUES, arguments):
-            raise Invalid("arguments", f"hold more than {MOST_VALUES} values; send less at once")
+        look_over(arguments)
         given = self._given(arguments)
         unused = [name for name in self._left_aside(given) if given.pop(name) is not None]
         try:

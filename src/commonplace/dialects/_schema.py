@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any
 
 USUALLY = "usually"
@@ -84,17 +83,3 @@ def _forms(whole: Mapping[str, Any], one: Mapping[str, Any]) -> Iterator[Mapping
     yield one
     for other in one.get("anyOf", ()):
         yield from _forms(whole, other)
-
-
-def beyond(most: int, value: Any) -> bool:
-    """Whether there are more values in it than so many, counted no further than that."""
-    waiting: list[Any] = [value]
-    count = 0
-    while waiting and count <= most:
-        one = waiting.pop()
-        count += 1
-        if isinstance(one, Mapping):
-            waiting += islice(one.values(), most + 1)
-        elif isinstance(one, list):
-            waiting += one[: most + 1]
-    return count > most

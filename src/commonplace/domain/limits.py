@@ -29,12 +29,19 @@ def text(field: str, value: str) -> str:
     """Text that can be stored and sent: whole Unicode characters, no NUL."""
     if "\x00" in value:
         raise Invalid(field, "must not contain the character NUL (U+0000)")
+    at = lone_surrogate(value)
+    if at is not None:
+        raise Invalid(field, f"is not valid Unicode: a lone surrogate stands at character {at}")
+    return value
+
+
+def lone_surrogate(value: str) -> int | None:
+    """Where half a character stands, which JSON can spell, but which can be neither kept nor sent."""
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        reason = f"is not valid Unicode: a lone surrogate stands at character {error.start}"
-        raise Invalid(field, reason) from error
-    return value
+        return error.start
+    return None
 
 
 def content(value: str, field: str = "content") -> str:

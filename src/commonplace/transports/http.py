@@ -25,6 +25,7 @@ from commonplace.transports.auth import Authenticated, Credentials
 from commonplace.transports.backlog import Backlog, Room
 from commonplace.transports.limits import Limited, Limits, Sized
 from commonplace.transports.mcp import DialectServer
+from commonplace.transports.messages import Parted
 from commonplace.transports.metrics import Figures
 from commonplace.transports.oauth import audiences, metadata_routes
 from commonplace.transports.refusals import Refusal
@@ -162,6 +163,7 @@ class Sessions(StreamableHTTPSessionManager):
             session_idle_timeout=settings.session_timeout,
             retry_interval=_COME_BACK_MS,
         )
+        self.asgi_app.app = Parted(self.asgi_app.app)
 
     @property
     def event_store(self) -> EventStore:

@@ -23,6 +23,7 @@ from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports.greeting import Greeting
+from commonplace.transports.messages import ARGUMENTS
 from commonplace.transports.sampling import Question, client_model
 from commonplace.transports.subscriptions import Subscriptions
 from commonplace.transports.watching import UNKNOWN, Watched, Watcher, watching
@@ -139,7 +140,7 @@ class DialectServer:
             call = await self._called(context, tool.name, params)
             tool.act.require(call.actor)
             self.dialect.heard(call)
-            answer = await tool(call, params.arguments or {})
+            answer = await tool(call, _arguments(context, params))
             return _answered(answer, explained=bool((params.meta or {}).get(REASONS)))
         except Question as question:
             return question.result
@@ -263,6 +264,12 @@ def _session(context: Context, request: Any, today: date) -> str:
     """Streamable HTTP names it in a header, SSE in the address; the modern era has none: there a client's day."""
     session: str | None = request.headers.get("mcp-session-id") or request.query_params.get("session_id")
     return session or f"{_client_name(context)}/{today:%Y-%m-%d}"
+
+
+def _arguments(context: Context, params: types.CallToolRequestParams) -> Mapping[str, Any]:
+    """As they were sent, even where the SDK could not read them."""
+    sent: Mapping[str, Any] | None = context.request.scope.get(ARGUMENTS) if context.request is not None else None
+    return sent or params.arguments or {}
 
 
 def _client_name(context: Context) -> str:

@@ -1,13 +1,25 @@
-"""What a client sends, read as a message, or told why it is none."""
+"""What a client sends, read as a message, or told why it is none.
+
+JSON can spell half a character (`\\ud800`, a lone surrogate), and for one of them the SDK's parser refuses a whole
+message. In an argument it is for the tool to refuse: the arguments are carried past the parser as they were sent.
+"""
 
 from __future__ import annotations
 
 import codecs
 import json
+import re
 from typing import Any
 
 import mcp_types as types
 from pydantic import ValidationError
+from pydantic_core import from_json
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ARGUMENTS = "commonplace.arguments"
+"""Under this key an HTTP request carries arguments that went past the parser."""
+_HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Unreadable(Exception):
@@ -24,16 +36,63 @@ def read(text: bytes) -> types.JSONRPCMessage | None:
     text = text.removeprefix(codecs.BOM_UTF8)
     if not text.strip():
         return None
+    text, arguments = apart(text)
     try:
-        message = types.jsonrpc_message_adapter.validate_json(text.decode(), by_name=False)
-    except UnicodeDecodeError as error:
-        raise Unreadable(types.PARSE_ERROR, "Parse error: this is no UTF-8", _leniently(text)) from error
+        message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValidationError as error:
         raise _unreadable(text, error) from error
     if isinstance(message, types.JSONRPCNotification) and "id" in (_leniently(text) if b'"id"' in text else ()):
         # With an id that is none it passes for a notification, and its sender would wait for ever.
         raise Unreadable(types.INVALID_REQUEST, "Invalid request: an id is a string or a whole number", None)
+    if arguments and isinstance(message, types.JSONRPCRequest) and message.params:
+        message.params["arguments"] = arguments
     return message
+
+
+def apart(text: bytes) -> tuple[bytes, dict[str, Any]]:
+    """A text as the SDK can read it, and the arguments it had to be parted from; mostly there are none."""
+    if not _is_utf8(text):
+        raise Unreadable(types.PARSE_ERROR, "Parse error: this is no UTF-8", _leniently(text))
+    if not _HALVES.search(text) or _is_readable(text):
+        return text, {}
+    sent = _leniently(text)
+    if _is_whole(sent):
+        return text, {}  # it is unreadable for another reason
+    match sent:
+        case {"method": "tools/call", "params": {"arguments": dict(arguments), **others}}:
+            rest = {**sent, "params": {**others, "arguments": {}}}
+            if _is_whole(rest):
+                return json.dumps(rest).encode(), arguments
+    raise Unreadable(types.PARSE_ERROR, "Parse error: it holds a lone surrogate, which is no character", sent)
+
+
+class Parted:
+    """The same for streamable HTTP, where the SDK itself reads what was sent. It stands where a body comes whole."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        came = await receive()
+        try:
+            body, arguments = apart(came.get("body", b""))
+        except Unreadable as problem:
+            await _refusal(problem)(scope, receive, send)
+            return
+        waiting = [{**came, "body": body} if arguments else came]
+
+        async def again() -> Message:
+            return waiting.pop() if waiting else await receive()
+
+        await self._app({**scope, ARGUMENTS: arguments} if arguments else scope, again, send)
+
+
+def _refusal(problem: Unreadable) -> Response:
+    text = problem.answer.model_dump_json(by_alias=True, exclude_unset=True)
+    return Response(text, 400, media_type="application/json")
 
 
 def _unreadable(text: bytes, error: ValidationError) -> Unreadable:
@@ -42,8 +101,33 @@ def _unreadable(text: bytes, error: ValidationError) -> Unreadable:
     return Unreadable(types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _leniently(text))
 
 
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in text  # which no JSON may hold; the standard library would take it for UTF-16
+
+
+def _is_whole(sent: Any) -> bool:
+    """Whether all texts in it are of whole characters."""
+    try:
+        json.dumps(sent, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True
+
+
+def _is_readable(text: bytes) -> bool:
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _leniently(text: bytes) -> Any:
-    """The standard library reads lone surrogates, which the SDK's parser does not: enough to find the id."""
+    """The standard library reads lone surrogates, which the SDK's parser does not."""
     try:
         return json.loads(text.decode("utf-8", "replace"))
     except (ValueError, RecursionError):

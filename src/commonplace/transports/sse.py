@@ -16,7 +16,6 @@ from anyio.abc import TaskGroup
 from mcp.server.runner import serve_dual_era_loop
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from pydantic import ValidationError
 from sse_starlette import EventSourceResponse
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -26,6 +25,7 @@ from commonplace.domain.access import Actor
 from commonplace.settings import Settings
 from commonplace.transports.backlog import STANDING, Backlog, Room
 from commonplace.transports.mcp import ACTOR, DialectServer
+from commonplace.transports.messages import Unreadable, read
 from commonplace.transports.refusals import Refusal
 
 logger = logging.getLogger(__name__)
@@ -35,6 +35,7 @@ AWAITED = 60.0
 """Seconds that a session waits for a client whose connection broke."""
 _RETRY_AFTER = 5
 _ACCEPTED = PlainTextResponse("Accepted", 202)
+_NO_MESSAGE = PlainTextResponse("Could not parse message", 400)
 _TOO_MUCH = (413, 429)
 _REFUSED = (401, 403, 503, *_TOO_MUCH)
 _HEAD = 4096
@@ -90,10 +91,15 @@ class Session:
         except (ValueError, RecursionError):
             self.end()
             return False
-        if asked is not None:
-            error = types.ErrorData(code=types.INVALID_REQUEST, message=refusal)
-            await self.backlog.store_event(STANDING, types.JSONRPCError(jsonrpc="2.0", id=asked, error=error))
+        error = types.ErrorData(code=types.INVALID_REQUEST, message=refusal)
+        await self.tell(types.JSONRPCError(jsonrpc="2.0", id=asked, error=error))
         return True
+
+    async def tell(self, error: types.JSONRPCError) -> bool:
+        """That a message came to nothing; False where it is not known which, and so nobody would know it for his."""
+        if error.id is not None:
+            await self.backlog.store_event(STANDING, error)
+        return error.id is not None
 
     async def _keep(self, told: Any) -> None:
         async with told:
@@ -201,12 +207,8 @@ class SseEndpoint:
         elif session is None or session.owner != _owner(scope):
             # Whoever has not opened it learns nothing about it.
             await PlainTextResponse("Could not find session", 404)(scope, receive, send)
-        elif message := _parsed(await request.body()):
-            session.used()
-            await _ACCEPTED(scope, receive, send)
-            await _hand_over(session, SessionMessage(message, ServerMessageMetadata(request_context=request)))
         else:
-            await PlainTextResponse("Could not parse message", 400)(scope, receive, send)
+            await _take(session, request, send)
 
 
 class Told:
@@ -275,11 +277,17 @@ def _owner(scope: Scope) -> tuple[str, str]:
     return actor.user, actor.credential
 
 
-def _parsed(body: bytes) -> types.JSONRPCMessage | None:
+async def _take(session: Session, request: Request, send: Send) -> None:
+    message = None
     try:
-        return types.jsonrpc_message_adapter.validate_json(body, by_name=False)
-    except ValidationError:
-        return None
+        message = read(await request.body())
+        taken = message is not None
+    except Unreadable as problem:
+        taken = await session.tell(problem.answer)
+    await (_ACCEPTED if taken else _NO_MESSAGE)(request.scope, request.receive, send)
+    if message:
+        session.used()
+        await _hand_over(session, SessionMessage(message, ServerMessageMetadata(request_context=request)))
 
 
 async def _hand_over(session: Session, message: SessionMessage) -> None:

@@ -1,6 +1,5 @@
 """Hostile values for every parameter of every action, made from the listing itself."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +13,7 @@ from tests.dialects.assoc.speech import ASSOC, AssocConversation, good, refusal
 from tests.dialects.conversation import PATIENCE, unique
 from tests.dialects.greeum.test_hostility import HUGE, NUL, NUMBERS, OTHERS, TEXTS
 from tests.serving import WIRES, Served, Wire
-from tests.transports.wire import bearer, message_in, modern_headers, post, request
+from tests.transports.wire import HALF, answer_to_half
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
@@ -182,17 +181,12 @@ async def test_wrong_types_are_refused_for_every_parameter(talk: AssocConversati
 
 @behaviour("assoc.surface.hostile_input")
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_lone_surrogate_is_an_error_and_no_harm(listening: Served, modern: bool) -> None:
+def test_a_lone_surrogate_is_refused_by_the_tool(listening: Served, modern: bool) -> None:
     for arguments in (
-        {"action": "store", "content": "SURROGATE", "domain": "user"},
-        {"action": "get", "memory_id": "SURROGATE"},
-        {"action": "search", "query": unique(), "category": "SURROGATE", "tags": ["SURROGATE"]},
+        {"action": "store", "content": HALF, "domain": "user"},
+        {"action": "get", "memory_id": HALF},
+        {"action": "search", "query": unique(), "category": HALF, "tags": [HALF]},
     ):
-        body = request("tools/call", modern=modern, name="memory", arguments=arguments)
-        raw = json.dumps(body).replace("SURROGATE", "\\ud800")
-        headers = modern_headers("tools/call", "memory") if modern else bearer()
-        answer = post(listening, raw, headers, ASSOC)
-        assert answer.status_code in (200, 400)
-        assert "Traceback" not in answer.text
-        message = message_in(answer)
-        assert "error" in message or message["result"]["isError"]
+        result = answer_to_half(listening, ASSOC, "memory", modern=modern, **arguments)
+        assert result["isError"]
+        assert "is not valid Unicode: a lone surrogate" in result["content"][0]["text"]

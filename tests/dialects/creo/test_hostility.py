@@ -1,6 +1,5 @@
 """Hostile values for every parameter of every tool, made from the listing itself."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from tests.dialects.conversation import PATIENCE, text_of, unique
 from tests.dialects.creo.speech import CREO, CreoConversation
 from tests.dialects.greeum.test_hostility import HUGE, NUL, NUMBERS, OTHERS, TEXTS
 from tests.serving import WIRES, Served, Wire
-from tests.transports.wire import bearer, message_in, modern_headers, post, request
+from tests.transports.wire import HALF, answer_to_half
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
@@ -156,19 +155,14 @@ async def test_wrong_types_are_refused_for_every_parameter(talk: CreoConversatio
 
 @behaviour("creo.surface.hostile_input")
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_lone_surrogate_is_an_error_and_no_harm(listening: Served, modern: bool) -> None:
+def test_a_lone_surrogate_is_refused_by_the_tool(listening: Served, modern: bool) -> None:
     for tool, arguments in (
-        ("remember", {"content": "SURROGATE"}),
-        ("remember", {"content": "x", "metadata": {"k": "SURROGATE"}}),
-        ("search", {"query": "SURROGATE"}),
-        ("label_create", {"name": "SURROGATE"}),
-        ("update_memory", {"id": "SURROGATE", "tags": ["SURROGATE"]}),
+        ("remember", {"content": HALF}),
+        ("remember", {"content": "x", "metadata": {"k": HALF}}),
+        ("search", {"query": HALF}),
+        ("label_create", {"name": HALF}),
+        ("update_memory", {"id": HALF, "tags": [HALF]}),
     ):
-        body = request("tools/call", modern=modern, name=tool, arguments=arguments)
-        raw = json.dumps(body).replace("SURROGATE", "\\ud800")
-        headers = modern_headers("tools/call", tool) if modern else bearer()
-        answer = post(listening, raw, headers, CREO)
-        assert answer.status_code in (200, 400)
-        assert "Traceback" not in answer.text
-        message = message_in(answer)
-        assert "error" in message or message["result"]["isError"]
+        result = answer_to_half(listening, CREO, tool, modern=modern, **arguments)
+        assert result["isError"]
+        assert "is not valid Unicode: a lone surrogate" in result["content"][0]["text"]

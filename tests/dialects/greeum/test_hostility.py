@@ -8,7 +8,8 @@ import pytest
 from mcp_types import Tool
 
 from tests.dialects.conversation import PATIENCE, Conversation, error_body
-from tests.serving import WIRES, Wire
+from tests.serving import WIRES, Served, Wire
+from tests.transports.wire import HALF, answer_to_half
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
@@ -148,3 +149,13 @@ async def test_wrong_types_are_refused_for_every_parameter(talk: Conversation) -
 async def test_a_negative_zero_is_a_zero(local: Conversation) -> None:
     await local.call("add_memory", content="negative zero", importance=-0.0)
     assert (await local.call("verify_chain"))["valid"]
+
+
+@behaviour("greeum.surface.hostile_input")
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_lone_surrogate_is_refused_by_the_tool(listening: Served, modern: bool) -> None:
+    for tool, name in (("add_memory", "content"), ("query_memory", "query"), ("forget_stm", "memory_id")):
+        result = answer_to_half(listening, "/greeum/mcp", tool, modern=modern, **{name: HALF})
+        assert result["isError"]
+        assert result["structuredContent"]["code"] == "INVALID_PARAMETER"
+        assert result["structuredContent"]["details"].startswith(f"{name}: is not valid Unicode: a lone surrogate")

@@ -1,6 +1,5 @@
 """Hostile values for every parameter of every tool, made from the listing itself."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +10,7 @@ from tests.dialects.conversation import unique
 from tests.dialects.greeum.test_hostility import HUGE, NUL, NUMBERS, OTHERS, TEXTS
 from tests.dialects.live.speech import LIVE, LiveConversation, good, refusal
 from tests.serving import WIRES, Served, Wire
-from tests.transports.wire import bearer, message_in, modern_headers, post, request
+from tests.transports.wire import HALF, answer_to_half
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
@@ -145,18 +144,13 @@ async def test_wrong_types_are_refused_for_every_parameter(talk: LiveConversatio
 
 @behaviour("live.surface.hostile_input")
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_lone_surrogate_is_an_error_and_no_harm(listening: Served, modern: bool) -> None:
+def test_a_lone_surrogate_is_refused_by_the_tool(listening: Served, modern: bool) -> None:
     for tool, arguments in (
-        ("live_note", {"space_id": "x", "category": "todo", "content": "SURROGATE"}),
-        ("live_read", {"space_id": "x", "agent": "SURROGATE"}),
-        ("bank_read", {"space_id": "SURROGATE", "filename": "SURROGATE"}),
-        ("admin_create_token", {"name": "SURROGATE", "permissions": "read"}),
+        ("live_note", {"space_id": "x", "category": "todo", "content": HALF}),
+        ("live_read", {"space_id": "x", "agent": HALF}),
+        ("bank_read", {"space_id": HALF, "filename": HALF}),
+        ("admin_create_token", {"name": HALF, "permissions": "read"}),
     ):
-        body = request("tools/call", modern=modern, name=tool, arguments=arguments)
-        raw = json.dumps(body).replace("SURROGATE", "\\ud800")
-        headers = modern_headers("tools/call", tool) if modern else bearer()
-        answer = post(listening, raw, headers, LIVE)
-        assert answer.status_code in (200, 400)
-        assert "Traceback" not in answer.text
-        message = message_in(answer)
-        assert "error" in message or message["result"]["isError"]
+        result = answer_to_half(listening, LIVE, tool, modern=modern, **arguments)
+        assert result["isError"]
+        assert "is not valid Unicode: a lone surrogate" in result["content"][0]["text"]

@@ -1,6 +1,5 @@
 """Hostile values for every parameter of every tool, made from the listing itself."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +11,7 @@ from tests.dialects.conversation import PATIENCE, ProseConversation, error_sente
 from tests.dialects.greeum.test_hostility import HUGE, NUL, NUMBERS, OTHERS, TEXTS
 from tests.dialects.nocturne.tree import content, plant
 from tests.serving import WIRES, Served, Wire
-from tests.transports.wire import bearer, message_in, modern_headers, post, request
+from tests.transports.wire import HALF, answer_to_half
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
@@ -44,7 +43,6 @@ ADDRESSES = (
     "1core://x",
 )
 VALUES = (*TEXTS, *ADDRESSES, *NUMBERS, *OTHERS)
-LONE_SURROGATE = "\\ud800"
 
 
 def _attempts(tool: Tool, valid: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -147,13 +145,8 @@ async def test_wrong_types_are_refused_for_every_parameter(talk: ProseConversati
 
 @behaviour("nocturne.surface.hostile_input")
 @pytest.mark.parametrize("modern", [False, True])
-def test_a_lone_surrogate_is_an_error_and_no_harm(listening: Served, modern: bool) -> None:
-    arguments = {"parent_uri": "core://", "content": "SURROGATE", "priority": 1}
-    body = request("tools/call", modern=modern, name="create_memory", arguments=arguments)
-    raw = json.dumps(body).replace("SURROGATE", LONE_SURROGATE)
-    headers = modern_headers("tools/call", "create_memory") if modern else bearer()
-    answer = post(listening, raw, headers, "/nocturne/mcp")
-    assert answer.status_code in (200, 400)
-    assert "Traceback" not in answer.text
-    message = message_in(answer)
-    assert "error" in message or message["result"]["isError"]
+def test_a_lone_surrogate_is_refused_by_the_tool(listening: Served, modern: bool) -> None:
+    arguments = {"parent_uri": "core://", "content": HALF, "priority": 1}
+    result = answer_to_half(listening, "/nocturne/mcp", "create_memory", modern=modern, **arguments)
+    assert result["isError"]
+    assert "content: is not valid Unicode" in result["content"][0]["text"]

@@ -1,0 +1,50 @@
+"""Reading what clients send: what is a message, and what goes past the parser."""
+
+import json
+
+import mcp_types as types
+import pytest
+
+from commonplace.transports.messages import Unreadable, apart, read
+
+CALL = r'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "x", "arguments": {"a": HERE}, "b": 1}}'
+
+
+def _call(value: str) -> bytes:
+    return CALL.replace("HERE", value).encode()
+
+
+@pytest.mark.parametrize("value", [r'"\ud800"', r'"\uDFFF"', r'"\ud83d \ude00"', r'"\ude00\ud83d"', r'["\\\ud800"]'])
+def test_arguments_with_half_a_character_come_as_they_were_sent(value: str) -> None:
+    message = read(_call(value))
+    assert isinstance(message, types.JSONRPCRequest)
+    assert message.params == {"name": "x", "arguments": {"a": json.loads(value)}, "b": 1}
+    rest, arguments = apart(_call(value))
+    assert json.loads(rest)["params"] == {"name": "x", "arguments": {}, "b": 1}
+    assert arguments == {"a": json.loads(value)}
+
+
+@pytest.mark.parametrize("value", [r'"\ud83d\ude00"', r'"\\ud800"', '"\U0001f600"', r'"\ud7a3\uE000"', "5"])
+def test_whole_characters_go_the_usual_way(value: str) -> None:
+    assert apart(_call(value)) == (_call(value), {})
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        CALL.replace("HERE", '"a"').encode("utf-16"),
+        CALL.replace("HERE", '"a"').encode("utf-16-le"),
+        CALL.replace("HERE", '"\ud800"').encode("utf-8", "surrogatepass"),
+        _call(r'"\ud800?"').replace(b"?", b"\xff"),
+        _call(r'["\ud800", ' + "[" * 30_000 + "]" * 30_000 + "]"),
+        _call(r'["\ud800", ' + "9" * 5_000 + "]"),
+        _call(r'"\ud800"')[:-1],
+        _call('"a"').replace(b'"b"', rb'"\ud800"'),
+        rb'[{"a": "\ud800"}]',
+    ],
+    ids=["utf-16", "without mark", "encoded", "no utf-8", "deep", "digits", "cut off", "beside", "list"],
+)
+def test_what_cannot_be_read_is_told_so(sent: bytes) -> None:
+    with pytest.raises(Unreadable) as caught:
+        read(sent)
+    assert caught.value.answer.error.code == types.PARSE_ERROR
