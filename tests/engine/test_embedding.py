@@ -157,6 +157,22 @@ async def test_of_two_processes_with_different_embedders_the_later_decides_and_n
     await second.close()
 
 
+async def test_figures_wait_until_the_embedder_is_chosen(folder: Path, engine: Engine, owner: Actor) -> None:
+    await engine.upkeep.begin()
+    await engine.memories.remember(owner, Draft("the okapi is shy"))
+    late = build(Settings(data_dir=str(folder), timezone="UTC"), model=Embedder("late", 32))
+    late.embedding.chosen.clear()
+    figures, _ = await asyncio.gather(late.upkeep.statistics(), late.upkeep.begin())
+    assert (figures.unembedded, figures.unembedded_reason) == (1, "the embedder is now late")
+    await late.close()
+
+
+async def test_figures_do_not_wait_for_ever(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.engine.embedding._TO_CHOOSE", 0.0)
+    engine.embedding.chosen.clear()
+    assert (await engine.upkeep.statistics()).unembedded == 0
+
+
 async def test_before_the_embedder_is_chosen_a_search_says_whose_vectors_there_are(
     folder: Path, clock: Clock, engine: Engine, owner: Actor
 ) -> None:

@@ -29,6 +29,7 @@ _PARTING = 5.0
 _USUAL = Scale(unrelated=0.4, same=0.85)
 _LONG = 20_000
 """Characters from which on cutting a text into terms would hold up the other callers."""
+_TO_CHOOSE = 2.0
 _REST_AFTER_FAILURE = 15.0
 """Seconds in which a failed embedder is not asked again, so that storing does not wait for it every time."""
 
@@ -63,6 +64,9 @@ class Embedding:
         self._replaced: EmbeddingFailed | None = None
         self._length = 0
         self._scale = embedder.scale
+        self.chosen = asyncio.Event()
+        """Cleared by a process that serves, until it knows whose vectors its store goes by."""
+        self.chosen.set()
 
     @property
     def name(self) -> str:
@@ -121,6 +125,12 @@ class Embedding:
         """Load the model before someone waits for it."""
         with suppress(EmbeddingFailed):  # kept in `failure`, where status answers show it
             await self.embed(["warm"])
+
+    async def until_chosen(self) -> None:
+        """For who tells how things are. Not for long: that the store cannot be read is to be told too."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_TO_CHOOSE):
+                await self.chosen.wait()
 
     def give_way(self, other: str) -> None:
         """Only the vectors of another embedder count, which another process has chosen; empty: not any more."""

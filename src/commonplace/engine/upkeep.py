@@ -100,6 +100,7 @@ class Upkeep:
     async def begin(self) -> None:
         """What should be known at the first call; should it fail, calls will tell."""
         await self._safely(self._adopt_embedder)
+        self._embedding.chosen.set()
 
     async def _adopt_embedder(self) -> None:
         """Whoever starts last decides which embedder the store has; what that one has not seen waits for it.
@@ -165,5 +166,6 @@ class Upkeep:
 
     async def statistics(self) -> Statistics:
         """Of the whole store, whoever asks."""
+        await self._embedding.until_chosen()
         now = self._clock.now()
         return await self._store.read(lambda tx: tx.statistics(now))

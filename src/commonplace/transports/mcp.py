@@ -163,6 +163,7 @@ class DialectServer:
         async def progress(done: int, total: int) -> None:
             await context.session.report_progress(done, total)
 
+        self.met.set()  # not when it is answered: what the answer is made of may wait for it
         actor = (await self._actor(context)).through(f"{self.dialect.name}.{tool}")
         client, model = _client_name(context), client_model(context, params)
         return Call(self._engine, actor, self._settings, progress, client=client, model=model)

@@ -115,6 +115,7 @@ class Figures:
         return encode(self._collectors()), kind
 
     async def _read(self) -> Statistics | None:
+        await self._engine.embedding.until_chosen()
         now = self._engine.clock.now()
         try:
             return await self._engine.store.read(lambda tx: tx.statistics(now))

@@ -25,6 +25,7 @@ _MANNERS = 1.0
 
 async def serve(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings, ready: Ready) -> None:
     """Run the transports of the settings side by side; the end of one is the end of all."""
+    engine.embedding.chosen.clear()  # by another process it may have been another one
     servers = _servers(dialects, engine, settings)
     traced = _traced(dialects, settings)
     chosen = dialects[settings.dialect]

@@ -126,6 +126,7 @@ async def get_session(call: Call, sessionId: Id) -> Answer[SessionShown]:
 async def get_status(call: Call) -> Answer[ServerStatus]:
     """Whether the server is well, who you are, the id of this session, and what you can see in figures."""
     user = await call.engine.access.user(call.actor)
+    await call.engine.embedding.until_chosen()
     failure, trouble = call.engine.embedding.failure, _trouble(call)
     uptime = call.engine.clock.now() - call.engine.doings.began_at
     answer: ServerStatus = {
