@@ -28,6 +28,7 @@ from commonplace.transports.mcp import DialectServer
 from commonplace.transports.messages import Parted
 from commonplace.transports.metrics import Figures
 from commonplace.transports.oauth import audiences, metadata_routes
+from commonplace.transports.plain import PlainWhenLarge
 from commonplace.transports.refusals import Refusal
 from commonplace.transports.tokens import tokens
 
@@ -163,7 +164,7 @@ class Sessions(StreamableHTTPSessionManager):
             session_idle_timeout=settings.session_timeout,
             retry_interval=_COME_BACK_MS,
         )
-        self.asgi_app.app = Parted(self.asgi_app.app)
+        self.asgi_app.app = Parted(PlainWhenLarge(self.asgi_app.app))
 
     @property
     def event_store(self) -> EventStore:
