@@ -88,8 +88,8 @@ def _sheet(
 ) -> Sheet:
     rows = max((place[1] for place in legend_places(legend, kinds, words)), default=-1) + 1
     placed, height = arranged(panels, _HEAD + rows * _LEGEND_STEP + (8 if rows else 0))
-    if not snapshot.dots:
-        placed = tuple(replace(panel, x=near((FULL - panel.width) / 2 + MARGIN)) for panel in placed)
+    if len(placed) == 1:
+        placed = (replace(placed[0], x=near((FULL - placed[0].width) / 2 + MARGIN)),)
     drawn = {spot.id for panel in placed for spot in panel.spots}
     dots = [dot for dot in snapshot.dots if dot.id in drawn]
     cards = tuple(series.card(dot, snapshot, words, series.glimpse(len(dots))) for dot in sorted(dots, key=_age))
