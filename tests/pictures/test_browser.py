@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.pictures.samples import FORMS, HOSTILE, drawn, of, poisoned, sample
+from tests.pictures.samples import FORMS, HOSTILE, dot, drawn, of, poisoned, sample
 
 pytestmark = pytest.mark.thorough
 
@@ -161,6 +161,42 @@ def test_zooming_in_brings_names_out_and_fits_back(tab: Any) -> None:
     page.locator("svg.sheet").focus()
     page.keyboard.press("0")
     assert page.locator("svg.field").get_attribute("viewBox") == before
+
+
+def test_few_memories_are_named_on_a_telephone_too(tab: Any) -> None:
+    page = tab.show(drawn("memory_map", sample(12), "html"), width=390)
+    assert page.locator("text.name").count() >= 8
+    inside = page.evaluate(
+        """() => [...document.querySelectorAll("text.name")].every((name) => {
+          const [own, sheet] = [name, document.querySelector("svg.sheet")].map((one) => one.getBoundingClientRect());
+          return own.left >= sheet.left && own.right <= sheet.right;
+        })"""
+    )
+    assert inside
+
+
+def test_a_memory_alone_says_more_of_itself(tab: Any) -> None:
+    said = "The rollback plan was not needed, but it was good"
+    page = tab.show(drawn("memory_map", of(dot(1, said)), "html"))
+    assert page.locator("text.name").inner_html() == said
+
+
+def test_a_map_fills_a_narrow_screen_and_can_still_be_pointed_at(tab: Any) -> None:
+    page = tab.show(drawn("memory_map", sample(50), "html"), width=390)
+    sheet = page.locator("svg.sheet").bounding_box()
+    heights = [one.bounding_box()["y"] - sheet["y"] for one in page.locator("g.dot circle").all()]
+    assert max(heights) - min(heights) > 0.6 * sheet["height"]
+    box = page.locator("g.dot circle").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert page.locator("circle.at").count() == 1
+
+
+def test_a_strange_script_is_not_stretched_as_one_zooms(tab: Any) -> None:
+    page = tab.show(drawn("memory_map", of(*(dot(at, category="مرحبا بالعالم") for at in range(20))), "html"))
+    before = page.locator("text.hill").first.bounding_box()["width"]
+    page.locator("[data-zoom=in]").click()
+    page.wait_for_timeout(50)
+    assert abs(page.locator("text.hill").first.bounding_box()["width"] - before) < 4
 
 
 def test_the_slider_replays_growth(tab: Any) -> None:

@@ -32,11 +32,11 @@ const glow = (mark) => {
   const ties = mark.panel.ties.get(mark.panel.dots.indexOf(mark)) ?? [];
   const path = document.createElementNS(SVG, "path");
   path.setAttribute("class", "glow");
-  path.setAttribute("stroke-width", 1.6 * (mark.panel.scale ?? 1));
+  path.setAttribute("transform", `scale(1 ${mark.panel.spread ?? 1})`);
   path.setAttribute("d", ties.map(([a, b, bend]) => {
-    const x = (a.x + b.x) / 2 - bend * (b.y - a.y);
-    const y = (a.y + b.y) / 2 + bend * (b.x - a.x);
-    return `M${a.x} ${a.y}Q${x} ${y} ${b.x} ${b.y}`;
+    const x = (a.x + b.x) / 2 - bend * (b.flat - a.flat);
+    const y = (a.flat + b.flat) / 2 + bend * (b.x - a.x);
+    return `M${a.x} ${a.flat}Q${x} ${y} ${b.x} ${b.flat}`;
   }).join(""));
   const first = mark.panel.sheet.querySelector("g.dot");
   first.parentNode.insertBefore(path, first);

@@ -1,12 +1,21 @@
 // A field can be zoomed and moved; names keep their size and come out where there is room for them.
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f000}-\u{3fffd}]/u;
 const MOST = 90;
-const room = (text, size) => size * [...text].reduce((sum, letter) => sum + (WIDE.test(letter) ? 1.02 : 0.66), 0);
+const FEW = 150;
+const pen = document.createElement("canvas").getContext("2d");
+pen.font = `100px ${getComputedStyle(document.body).fontFamily}`;
+const advances = new Map();
+const advance = (letter) => {
+  if (!advances.has(letter)) advances.set(letter, pen.measureText(letter).width / 100);
+  return advances.get(letter);
+};
+const room = (text, size) => size * [...text].reduce((sum, letter) => sum + advance(letter), 0);
 const shorten = (text, space, size) => {
   if (room(text, size) <= space) return text;
   let kept = "";
+  let used = size * advance("…");
   for (const letter of text) {
-    if (room(kept + letter, size) > space - size) break;
+    used += size * advance(letter);
+    if (used > space) break;
     kept += letter;
   }
   return kept ? `${kept.trimEnd()}…` : "";
@@ -29,17 +38,26 @@ class Field {
     new ResizeObserver(() => this.#resized()).observe(panel.sheet);
   }
 
-  // On a narrow screen the field becomes a square: as broad as before, with more room to move in.
+  // On a narrow screen the field becomes a square: memories spread over all of it, groups keep their shape.
   #resized() {
     const [, , wide, high] = this.drawn;
     const tall = this.panel.sheet.clientWidth < 560 ? wide : high;
     if (tall !== this.whole[3]) {
-      this.whole = [0, (high - tall) / 2, wide, tall];
+      const spreads = this.panel.dots.length > 0;
+      if (spreads) this.#spread(tall / high);
+      this.whole = [0, spreads ? 0 : (high - tall) / 2, wide, tall];
       this.panel.sheet.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
       this.frame.setAttribute("height", tall - 1);
       this.fit();
     }
     this.draw();
+  }
+
+  #spread(by) {
+    this.panel.spread = by;
+    for (const dot of this.panel.dots) dot.element.setAttribute("cy", (dot.y = dot.flat * by));
+    for (const label of this.fixed) label.element.setAttribute("y", (label.y = label.flat * by));
+    for (const path of this.svg.querySelectorAll("path, .ring")) path.setAttribute("transform", `scale(1 ${by})`);
   }
 
   #weight(mark) {
@@ -48,7 +66,8 @@ class Field {
 
   #label(element) {
     const of = (name) => Number(element.getAttribute(name));
-    return { element, x: of("x"), y: of("y"), size: of("font-size"), text: element.textContent };
+    element.removeAttribute("textLength"); // here the room is measured, and the size goes with the zoom
+    return { element, x: of("x"), y: of("y"), flat: of("y"), size: of("font-size"), text: element.textContent };
   }
 
   get scale() {
@@ -107,7 +126,7 @@ class Field {
 
   #place({ element, x, y, size, text }, k) {
     const big = Math.min(size, this.whole[3] === this.whole[2] ? 14 : size) * k;
-    const wide = room(text, big);
+    const wide = room(text, big) * 1.12; // these are bold
     const box = [x - wide / 2, y - big, x + wide / 2, y + big * 0.3];
     const free = this.#free(box);
     if (free) this.taken.push(box);
@@ -124,27 +143,45 @@ class Field {
     if (!crowd) this.#outer(mark, k);
   }
 
+  // Whole and a little smaller rather than cut.
   #inner(mark, k) {
-    const size = 12 * k;
-    const text = shorten(mark.title.split(" – ")[0], mark.r * 1.8, size);
+    const name = mark.title.split(" – ")[0];
+    const size = (room(name, 12 * k) > mark.r * 1.8 ? 10.5 : 12) * k;
+    const text = shorten(name, mark.r * 1.8, size);
     if (text.length > 2 || room(text, size) >= 2 * size) this.#write("inner", text, mark.x, mark.y + size * 0.36, size, "middle");
   }
 
+  // The fewer there are, the larger and the longer; among few a short name is tried where a long one has no room.
   #outer(mark, k) {
-    const size = (mark.element.classList.contains("center") ? 15 : 11.5) * k;
-    const text = shorten(mark.text, 160 * k, size);
-    const wide = room(text, size);
-    const gap = mark.r + 4 * k;
-    const left = [mark.x - gap - wide, mark.y - size * 0.65, mark.x - gap, mark.y + size * 0.65, "end", mark.x - gap];
-    const right = [mark.x + gap, mark.y - size * 0.65, mark.x + gap + wide, mark.y + size * 0.65, "start", mark.x + gap];
-    const sides = mark.x < this.whole[2] / 2 ? [left, right] : [right, left];
-    const side = text && sides.find((box) => this.#free(box) && !this.#covers(box, mark));
-    if (side) {
-      this.taken.push(side);
-      this.#write("name", text, side[5], mark.y + size * 0.36, size, side[4]);
+    const count = this.panel.dots.length;
+    const center = mark.element.classList.contains("center");
+    const size = (center || count <= 3 ? 15 : count <= 12 ? 13 : 11.5) * k;
+    const most = count <= 3 ? 480 : center ? 300 : count <= 12 ? 240 : count <= 60 ? 220 : 160;
+    const lengths = count <= FEW ? [most, 160, 110, 64].filter((long) => long <= most) : [most];
+    for (const long of lengths) {
+      const text = shorten(mark.text, long * k, size);
+      const side = text && this.#sides(mark, room(text, size), size, k).find((one) => this.#free(one.box) && !this.#covers(one.box, mark));
+      if (!side) continue;
+      this.taken.push(side.box);
+      this.#write("name", text, side.x, side.y + size * 0.36, size, side.anchor);
+      break;
     }
     const more = this.panel.more.get(this.panel.dots.indexOf(mark));
     if (more) this.#badge(mark, `+${more}`, 10.5 * k);
+  }
+
+  #sides(mark, wide, size, k) {
+    const { x, y } = mark;
+    const gap = mark.r + 4 * k;
+    const half = size * 0.65;
+    const side = (anchor, at, height) => {
+      const left = { start: at, end: at - wide, middle: at - wide / 2 }[anchor];
+      return { anchor, x: at, y: height, box: [left, height - half, left + wide, height + half] };
+    };
+    const beside = [side("end", x - gap, y), side("start", x + gap, y)];
+    if (x >= this.whole[2] / 2) beside.reverse();
+    if (this.panel.dots.length > FEW) return beside;
+    return [...beside, side("middle", x, y + gap + half), side("middle", x, y - gap - half)];
   }
 
   #covers(box, own) {

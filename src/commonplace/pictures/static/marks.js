@@ -12,7 +12,7 @@ class Mark {
     this.round = element.localName === "circle";
     [this.w, this.h] = this.round ? [2 * of("r"), 2 * of("r")] : [of("width"), of("height")];
     this.x = this.round ? of("cx") : of("x") + this.w / 2;
-    this.y = this.round ? of("cy") : of("y") + this.h / 2;
+    this.y = this.flat = this.round ? of("cy") : of("y") + this.h / 2;
     this.r = of("r");
   }
 
