@@ -37,6 +37,6 @@ def test_text_can_be_read(css: str, text: str, ground: str) -> None:
 
 
 @pytest.mark.parametrize("css", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("series", range(9))
+@pytest.mark.parametrize("series", range(10))
 def test_marks_can_be_seen(css: str, series: int) -> None:
     assert contrast(colour(css, f".s{series}", "color"), colour(css, ".panel", "fill")) >= 3.0

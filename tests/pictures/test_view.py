@@ -225,6 +225,15 @@ def test_domains_keep_their_colours() -> None:
         )
 
 
+@pytest.mark.parametrize("kind", ["stats_dashboard", "domain_graph"])
+def test_a_colour_of_the_legend_is_not_used_for_anything_else(kind: str) -> None:
+    seen = view(kind, sample(50))
+    names = {one["label"]: one["index"] for one in seen["series"]}
+    for panel in seen["panels"]:
+        for box in panel.get("boxes", []):
+            assert box["series"] in (names.get(box["name"]), 8, 9), (panel["name"], box["name"])
+
+
 def test_links_between_domains_are_counted() -> None:
     dots = (dot(0, domain="user"), dot(1, domain="project"), dot(2, domain="project"))
     ties = (Tie("m0", "m1", "semantic", 0.5), Tie("m2", "m0", "manual", 1.0), Tie("m1", "m2", "manual", 1.0))

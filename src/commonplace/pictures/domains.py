@@ -11,7 +11,7 @@ from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import cut, width
 from commonplace.pictures.packing import Circle, enclosing, packed
 from commonplace.pictures.placing import Board
-from commonplace.pictures.sheet import COLUMN, FULL, OTHER, Disc, Line, Panel, Words, near
+from commonplace.pictures.sheet import COLUMN, FULL, OTHER, PLAIN, Disc, Line, Panel, Words, near
 from commonplace.pictures.snapshot import Snapshot
 from commonplace.pictures.wording import Wording
 
@@ -39,12 +39,11 @@ def panels(_: Snapshot, census: Census, words: Wording, colours: series.Colourin
         discs=tuple(discs),
         words=tuple(_words(discs, lines, bonds, circles, words)),
     )
-    others = series.by_category(series.categories(census, words), words)
     return [
         graph,
         _between(bonds, words),
-        stats.by_domain(census, words, _LIST),
-        stats.by_category(census, words, others, _LIST),
+        stats.by_domain(census, words, colours, _LIST),
+        stats.by_category(census, words, None, _LIST),
     ]
 
 
@@ -190,7 +189,7 @@ def _between(bonds: Mapping[Pair, int], words: Wording) -> Panel:
         bars.Row(
             f"{words('within')} {one}" if one == other else f"{one} ↔ {other}",
             bonds[one, other],
-            0 if one != other else OTHER,
+            PLAIN if one != other else OTHER,
         )
         for one, other in order
     ]

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from commonplace.pictures.lettering import clean, width
 from commonplace.pictures.sheet import Line, Panel, Sheet, Words
 
-_COLOURS = ("#2f6fde", "#c2540a", "#12805c", "#a8378f", "#8a6a00", "#6a4bd0", "#c0324a", "#0b7c96", "#6b7486")
+_COLOURS = (
+    "#2f6fde",
+    "#c2540a",
+    "#12805c",
+    "#a8378f",
+    "#8a6a00",
+    "#6a4bd0",
+    "#c0324a",
+    "#0b7c96",
+    "#6b7486",
+    "#44598c",
+)
 _STYLES = {"temporal": "dotted", "derived_from": "dashed", "references": "dashed", "annotates": "dotted"}
 _DIRECTED = ("derived_from", "references", "annotates")
 _POINTS = 72.0

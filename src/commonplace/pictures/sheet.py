@@ -11,6 +11,8 @@ FULL = 3 * COLUMN + 2 * GAP
 """Panels are one column wide, so that they stand one below the other on a narrow screen, or have the full width."""
 OTHER = 8
 """The colour of what has none of its own."""
+PLAIN = 9
+"""The colour of a count whose colour says nothing: none of those in the legend."""
 
 Point = tuple[float, float]
 

@@ -11,7 +11,7 @@ from commonplace.pictures.calendar import stretches
 from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import clean, cut, width
 from commonplace.pictures.listing import listing
-from commonplace.pictures.sheet import COLUMN, Box, Panel, Shape, Words, near
+from commonplace.pictures.sheet import COLUMN, PLAIN, Box, Panel, Shape, Words, near
 from commonplace.pictures.snapshot import Dot, Snapshot
 from commonplace.pictures.timeline import rhythm
 from commonplace.pictures.wording import Wording
@@ -26,7 +26,7 @@ def panels(snapshot: Snapshot, census: Census, words: Wording, colours: series.C
     return [
         _totals(snapshot, census, words),
         _growth(snapshot, census, words),
-        by_domain(census, words, _LOW),
+        by_domain(census, words, None, _LOW),
         by_category(census, words, colours, _HIGH),
         _importance(census, words),
         listing("most_used", census.most_used, lambda dot: words("uses", n=dot.uses), words, colours, words("no_use")),
@@ -61,25 +61,33 @@ def _growth(snapshot: Snapshot, census: Census, words: Wording) -> Panel:
         Words(bars.LEFT, 200, found.names[0][:10], 11, "tick", "start", 80),
         Words(bars.RIGHT, 200, found.names[-1][:10], 11, "tick", "end", 80),
     ]
-    boxes = bars.histogram(counts, found.names, 184, 26, 0, words)
+    boxes = bars.histogram(counts, found.names, 184, 26, PLAIN, words)
     title = f"{words('growth')} · {words('per_' + found.unit)}"
     return Panel(
-        "growth", title, COLUMN, _LOW, shapes=tuple(bars.area(points, 150, 0)), boxes=tuple(boxes), words=tuple(ends)
+        "growth",
+        title,
+        COLUMN,
+        _LOW,
+        shapes=tuple(bars.area(points, 150, PLAIN)),
+        boxes=tuple(boxes),
+        words=tuple(ends),
     )
 
 
-def by_domain(census: Census, words: Wording, height: float) -> Panel:
-    colours = series.by_domain(series.domains(census), words)
-    found = [bars.Row(one.label, one.count, one.index) for one in colours.legend][:5]
+def by_domain(census: Census, words: Wording, colours: series.Colouring | None, height: float) -> Panel:
+    """In the colours of the domains where there are such, else in one."""
+    known = series.by_domain(series.domains(census), words)
+    found = [bars.Row(one.label, one.count, one.index if colours else PLAIN) for one in known.legend][:5]
     boxes, texts = bars.rows(found, 28, words)
     return Panel("by_domain", words("by_domain"), COLUMN, height, boxes=tuple(boxes), words=tuple(texts))
 
 
-def by_category(census: Census, words: Wording, colours: series.Colouring, height: float) -> Panel:
+def by_category(census: Census, words: Wording, colours: series.Colouring | None, height: float) -> Panel:
+    """In the colours of the categories where there are such, else in one."""
     counts = series.categories(census, words)
     order = series.ranked(counts)
     most = int((height - bars.TOP - 20) // 26)
-    found = bars.top(counts, order, most, [colours.of(name) for name in order], words)
+    found = bars.top(counts, order, most, [colours.of(name) if colours else PLAIN for name in order], words)
     boxes, texts = bars.rows(found, 26, words)
     return Panel("by_category", words("by_category"), COLUMN, height, boxes=tuple(boxes), words=tuple(texts))
 
@@ -87,7 +95,7 @@ def by_category(census: Census, words: Wording, colours: series.Colouring, heigh
 def _importance(census: Census, words: Wording) -> Panel:
     counts = census.by_importance()
     names = [f"{at / 10:.1f}–{(at + 1) / 10:.1f}" for at in range(10)]
-    boxes = bars.histogram(counts, names, 236, 164, 2, words)
+    boxes = bars.histogram(counts, names, 236, 164, PLAIN, words)
     step = (bars.RIGHT - bars.LEFT) / 10
     ticks = [
         Words(
@@ -122,7 +130,7 @@ def _tags(census: Census, words: Wording) -> Panel:
             x, y = 20.0, y + 31
         if y + 25 > _HIGH - 12:
             break
-        boxes.append(Box(f"tag{len(boxes)}", near(x), y, wide, 25, 0, name, words.memories(counts[name]), "pill"))
+        boxes.append(Box(f"tag{len(boxes)}", near(x), y, wide, 25, PLAIN, name, words.memories(counts[name]), "pill"))
         texts.append(Words(near(x + 9), y + 17, shown, 12, "text", "start", near(width(shown, 12))))
         texts.append(Words(near(x + wide - 9), y + 17, count, 10.5, "faint", "end", near(width(count, 10.5))))
         x += wide + 6

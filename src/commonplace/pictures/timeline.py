@@ -11,7 +11,7 @@ from commonplace.pictures.calendar import Stretches, stretches
 from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import width
 from commonplace.pictures.listing import listing
-from commonplace.pictures.sheet import COLUMN, FULL, Box, Panel, Shape, Spot, Words, near
+from commonplace.pictures.sheet import COLUMN, FULL, PLAIN, Box, Panel, Shape, Spot, Words, near
 from commonplace.pictures.snapshot import Dot, Snapshot
 from commonplace.pictures.wording import Wording
 
@@ -189,7 +189,7 @@ def rhythm(census: Census, snapshot: Snapshot, words: Wording) -> Panel:
             top + day * high,
             near(wide - 1.6),
             high - 2,
-            0,
+            PLAIN,
             f"{names[day]} {hour:02}:00",
             words.memories(counts[day, hour]),
             "cell",
