@@ -256,6 +256,8 @@ def test_a_heap_of_small_categories_does_not_swallow_the_chart() -> None:
     assert rest["width"] * rest["height"] / area < 0.3
     assert "not to scale" in rest["value"]
     assert max(box["width"] for box in ranking["boxes"]) == ranking["boxes"][-1]["width"]
+    assert "not to scale" in ranking["boxes"][-1]["value"]
+    assert [words["text"] for words in ranking["words"]].count("//") == 1
 
 
 def test_five_thousand_memories_stay_small() -> None:

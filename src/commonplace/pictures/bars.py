@@ -36,7 +36,7 @@ def top(counts: Counter[str], order: Sequence[str], most: int, colour: Sequence[
 def rows(
     found: Sequence[Row], step: float, words: Wording, said: Callable[[int], str] | None = None
 ) -> tuple[list[Box], list[Words]]:
-    """The scale is that of the named: a heap of others is drawn at most as long as the longest of them."""
+    """The scale is that of the named: a heap of others is drawn at most as long as the longest of them, and broken."""
     named = [row.amount for row in found if not row.rest]
     most = max(named or [row.amount for row in found], default=1)
     boxes: list[Box] = []
@@ -47,6 +47,9 @@ def rows(
         long = (end - start) * min(row.amount / max(most, 1), 1.0)
         name, count = cut(row.name, NAME, 12), words.count(row.amount)
         role, value = "rest" if row.rest else "bar", (said or words.memories)(row.amount)
+        if row.amount > most:
+            value = f"{value} · {words('not_to_scale')}"
+            texts.append(Words(near(start + 0.8 * long), y, "//", 12, "faint", "middle", near(width("//", 12))))
         boxes.append(Box(f"r{at}", start, y - 10, near(max(long, 2.0)), 12, row.series, row.name, value, role))
         texts.append(Words(LEFT, y, name, 12, "text", "start", near(width(name, 12))))
         texts.append(Words(RIGHT, y, count, 12, "number", "end", near(width(count, 12))))
