@@ -221,6 +221,12 @@ def test_the_brush_chooses_a_time_by_mouse_and_keys(tab: Any) -> None:
     assert page.locator("section.timeline circle.dim").count() > dimmed
 
 
+def test_the_heading_of_a_timeline_stays_in_sight_on_a_telephone(tab: Any) -> None:
+    page = tab.show(drawn("timeline", sample(50), "html"), width=390)
+    page.wait_for_function("document.querySelector('.timeline .heading').getBoundingClientRect().left >= 0")
+    assert page.evaluate("document.querySelector('.timeline .scroll').scrollLeft") > 100
+
+
 def test_the_theme_can_be_turned(tab: Any) -> None:
     page = tab.show(drawn("stats_dashboard", sample(5), "html"))
     colour = "getComputedStyle(document.querySelector('.panel')).fill"

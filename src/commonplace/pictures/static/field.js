@@ -157,7 +157,7 @@ class Field {
     const center = mark.element.classList.contains("center");
     const size = (center || count <= 3 ? 15 : count <= 12 ? 13 : 11.5) * k;
     const most = count <= 3 ? 480 : center ? 300 : count <= 12 ? 240 : count <= 60 ? 220 : 160;
-    const lengths = count <= FEW ? [most, 160, 110, 64].filter((long) => long <= most) : [most];
+    const lengths = [most, ...(count <= 60 ? [160, 110, 64] : count <= FEW ? [110] : [])].filter((long) => long <= most);
     for (const long of lengths) {
       const text = shorten(mark.text, long * k, size);
       const side = text && this.#sides(mark, room(text, size), size, k).find((one) => this.#free(one.box) && !this.#covers(one.box, mark));

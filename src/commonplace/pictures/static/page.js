@@ -191,5 +191,8 @@ if (strip.length > 1) {
     apply();
   });
   apply();
-  timeline.section.querySelector(".scroll").scrollLeft = 1e6; // the latest is of most interest
+  const scroll = timeline.section.querySelector(".scroll");
+  const heading = timeline.sheet.querySelector(".heading");
+  scroll.addEventListener("scroll", () => heading.setAttribute("dx", (scroll.scrollLeft * timeline.sheet.viewBox.baseVal.width) / timeline.sheet.clientWidth));
+  scroll.scrollLeft = 1e6; // the latest is of most interest
 }
