@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from commonplace.pictures import view
 from commonplace.pictures.graphviz import quoted
 from tests.pictures.samples import FORMS, HOSTILE, drawn, of, poisoned, sample
 
@@ -39,6 +40,15 @@ def test_dot_shows_a_label_as_it_was_written() -> None:
     text = r'a \N "b" <i>&amp;</i> \l'
     seen = rendered(f"digraph {{ a [label={quoted(text)}] }}")
     assert "a \\N &quot;b&quot; &lt;i&gt;&amp;amp;&lt;/i&gt; \\l" in seen
+
+
+def test_dot_has_the_legend_and_sets_text_flush() -> None:
+    text = drawn("memory_map", sample(50), "graphviz")
+    seen = rendered(text)
+    for one in view("memory_map", sample(50))["series"]:
+        assert f">{one['label']} {one['count']}<" in seen
+    assert "derived_from" in seen
+    assert '\\l"' in text
 
 
 def test_dot_draws_an_empty_store() -> None:

@@ -17,7 +17,8 @@ from commonplace.pictures.snapshot import Dot, Snapshot, tidied
 from commonplace.pictures.wording import Wording
 
 KINDS = ("memory_map", "stats_dashboard", "domain_graph", "timeline", "category_chart")
-_HEAD, _LEGEND_STEP = 78.0, 24.0
+_HEAD, LEGEND, LEGEND_STEP = 78.0, 88, 24
+"""Where panels begin, where a legend does, and how far its rows are apart."""
 
 
 def composed(kind: str, snapshot: Snapshot) -> Sheet:
@@ -87,7 +88,7 @@ def _sheet(
     shown: int | None = None,
 ) -> Sheet:
     rows = max((place[1] for place in legend_places(legend, kinds, words)), default=-1) + 1
-    placed, height = arranged(panels, _HEAD + rows * _LEGEND_STEP + (8 if rows else 0))
+    placed, height = arranged(panels, _HEAD + rows * LEGEND_STEP + (8 if rows else 0))
     if len(placed) == 1:
         placed = (replace(placed[0], x=near((FULL - placed[0].width) / 2 + MARGIN)),)
     drawn = {spot.id for panel in placed for spot in panel.spots}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from commonplace.pictures.composition import LEGEND, LEGEND_STEP, legend_places
 from commonplace.pictures.lettering import clean, width
-from commonplace.pictures.sheet import Line, Panel, Sheet, Words
+from commonplace.pictures.sheet import MARGIN, Line, Panel, Sheet, Words
+from commonplace.pictures.wording import Wording
 
 _COLOURS = (
     "#2f6fde",
@@ -20,6 +22,9 @@ _COLOURS = (
     "#44598c",
 )
 _STYLES = {"temporal": "dotted", "derived_from": "dashed", "references": "dashed", "annotates": "dotted"}
+_STROKES = {"manual": "#c2540ab3", "derived_from": "#6a4bd099", "references": "#0b7c9699", "annotates": "#12805c99"}
+_STRENGTHS = {"bar": "d9", "tile": "40", "rest": "40", "pill": "24"}
+"""How much of their colour boxes have, where it is not the usual part."""
 _DIRECTED = ("derived_from", "references", "annotates")
 _POINTS = 72.0
 
@@ -35,9 +40,31 @@ def graphviz(sheet: Sheet) -> str:
         'color="#ffffff", penwidth=0.5];',
         '  edge [arrowhead=none, color="#7a849680", fontname="sans-serif"];',
     ]
+    lines += (f"  {line}" for line in _legend(sheet))
     for at, panel in enumerate(sheet.panels):
         lines += _cluster(sheet, panel, at, texts)
     return "\n".join([*lines, "}", ""])
+
+
+def _legend(sheet: Sheet) -> Iterator[str]:
+    """Where it stands in the other forms: a circle for each colour, a stroke for each kind of tie."""
+    words, whole = Wording(sheet.language), Panel("legend", "", sheet.width, sheet.height)
+    places = legend_places(sheet.series, sheet.kinds, words)
+    for at, (one, (left, row)) in enumerate(zip((*sheet.series, *sheet.kinds), places, strict=True)):
+        x, y = MARGIN + left, LEGEND + LEGEND_STEP * row
+        if at < len(sheet.series):
+            look = f'fillcolor="{_COLOURS[one.index]}"'
+            yield f"l{at} [{_place(sheet, whole, x + 6, y)}, {_size(11, 11)}, {look}];"
+        else:
+            ends = (f"l{at}a", f"l{at}b")
+            yield from (
+                f"{end} [{_place(sheet, whole, to, y)}, {_size(0, 0)}, style=invis];"
+                for end, to in zip(ends, (x, x + 16), strict=True)
+            )
+            line = Line(ends[0], ends[1], one.label, 1.0, x, y, x + 16, y, 2.0)
+            yield f"{ends[0]} -> {ends[1]} [{_course(sheet, whole, line)}, penwidth=2{_manner(one.label)}];"
+        text = f"{one.label} {words.count(one.count)}"
+        yield f"l{at}w [{_said(sheet, whole, Words(x + 22, y + 4, text, 12, room=width(text, 12)))}];"
 
 
 def quoted(text: str) -> str:
@@ -53,11 +80,15 @@ def _cluster(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str]) -> Iter
     yield f"    graph [label={quoted(panel.title or panel.name)}, fontsize=13];"
     yield from (f"    {line}" for line in _nodes(sheet, panel, at, texts, names))
     for line in panel.lines:
-        style = f", style={_STYLES[line.kind]}" if line.kind in _STYLES else ""
-        arrow = ", arrowhead=normal, arrowsize=0.5" if line.kind in _DIRECTED else ""
-        facts = f"weight={line.strength:g}, penwidth={line.width:g}, tooltip={quoted(line.kind)}{style}{arrow}"
+        facts = f"weight={line.strength:g}, penwidth={line.width:g}, tooltip={quoted(line.kind)}{_manner(line.kind)}"
         yield f"    {names[line.source]} -> {names[line.target]} [{_course(sheet, panel, line)}, {facts}];"
     yield "  }"
+
+
+def _manner(kind: str) -> str:
+    style = f", style={_STYLES[kind]}" if kind in _STYLES else ""
+    colour = f', color="{_STROKES[kind]}"' if kind in _STROKES else ""
+    return style + colour + (", arrowhead=normal, arrowsize=0.5" if kind in _DIRECTED else "")
 
 
 def _course(sheet: Sheet, panel: Panel, line: Line) -> str:
@@ -81,7 +112,7 @@ def _nodes(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str], names: di
     for index, box in enumerate(panel.boxes):
         x, y = box.x + box.width / 2, box.y + box.height / 2
         said = f"{box.name} – {box.value}"
-        alpha = f"{round(0x10 + 0xE0 * box.weight):02x}" if box.role == "cell" else "60"
+        alpha = f"{round(0x10 + 0xE0 * box.weight):02x}" if box.role == "cell" else _STRENGTHS.get(box.role, "80")
         look = f'shape=box, fillcolor="{_COLOURS[box.series]}{alpha}", tooltip={quoted(said)}'
         yield f"p{at}b{index} [{_place(sheet, panel, x, y)}, {_size(box.width, box.height)}, {look}];"
     for spot in panel.spots:
@@ -91,10 +122,17 @@ def _nodes(sheet: Sheet, panel: Panel, at: int, texts: dict[str, str], names: di
     heading = (Words(20, 30, panel.title, 13, room=width(panel.title, 13)),) if panel.title else ()
     for index, words in enumerate(heading + panel.words):
         if words.shown:
-            shift = {"start": words.room / 2, "end": -words.room / 2}.get(words.anchor, 0.0)
-            place = _place(sheet, panel, words.x + shift, words.y - words.size * 0.36)
-            look = f"shape=plaintext, style=solid, label={quoted(words.text)}, fontsize={words.size:g}"
-            yield f"p{at}w{index} [{place}, {_size(max(words.room, 1), words.size)}, {look}];"
+            yield f"p{at}w{index} [{_said(sheet, panel, words)}];"
+
+
+def _said(sheet: Sheet, panel: Panel, words: Words) -> str:
+    """A text that begins, ends or has its middle where it should, however broad the letters turn out."""
+    sides = {"start": (words.room / 2, "\\l"), "end": (-words.room / 2, "\\r")}
+    shift, side = sides.get(words.anchor, (0.0, ""))
+    place = _place(sheet, panel, words.x + shift, words.y - words.size * 0.36)
+    label = f'{quoted(words.text)[:-1]}{side}"'
+    look = f"shape=plaintext, style=solid, margin=0, label={label}, fontsize={words.size:g}"
+    return f"{place}, {_size(max(words.room, 1), words.size)}, {look}"
 
 
 def _place(sheet: Sheet, panel: Panel, x: float, y: float) -> str:

@@ -9,7 +9,7 @@ from importlib import resources
 from itertools import groupby
 from math import hypot
 
-from commonplace.pictures.composition import legend_places
+from commonplace.pictures.composition import LEGEND, LEGEND_STEP, legend_places
 from commonplace.pictures.lettering import is_usual
 from commonplace.pictures.sheet import MARGIN, Box, Disc, Line, Panel, Series, Shape, Sheet, Spot, Words
 from commonplace.pictures.wording import Wording
@@ -60,7 +60,7 @@ def _legend(series: Iterable[Series], kinds: Iterable[Series], words: Wording) -
     series, kinds = tuple(series), tuple(kinds)
     parts = []
     for at, (x, row) in enumerate(legend_places(series, kinds, words)):
-        left, y = MARGIN + x, 88 + 24 * row
+        left, y = MARGIN + x, LEGEND + LEGEND_STEP * row
         is_kind = at >= len(series)
         entry = (series + kinds)[at]
         mark = (
