@@ -1,10 +1,10 @@
 from math import hypot
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.pictures.packing import apart, enclosing, packed
+from commonplace.pictures.packing import apart, enclosing, huddled, packed
 from commonplace.pictures.semantic import laid_out
 from commonplace.pictures.terrain import Terrain, names
 from commonplace.pictures.treemap import divided
@@ -19,6 +19,17 @@ def test_packed_circles_do_not_overlap(radii: list[float]) -> None:
             assert hypot(x - ox, y - oy) >= r + other + 1.0 - 1e-4
     cx, cy, reach = enclosing(circles)
     assert all(hypot(x - cx, y - cy) + r <= reach + 1e-6 for x, y, r in circles)
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0.5, 40.0), min_size=1, max_size=10))
+def test_huddled_circles_do_not_overlap_and_need_no_more_room(radii: list[float]) -> None:
+    circles = huddled(radii, 1.0)
+    assert [r for _, _, r in circles] == radii
+    for at, (x, y, r) in enumerate(circles):
+        for ox, oy, other in circles[at + 1 :]:
+            assert hypot(x - ox, y - oy) >= r + other + 1.0 - 1e-4
+    assert enclosing(circles)[2] <= enclosing(packed(radii, 1.0))[2] + 1e-3
 
 
 @given(st.lists(st.integers(1, 10**6), min_size=1, max_size=30))

@@ -9,7 +9,7 @@ from math import cos, pi, sin, sqrt
 from commonplace.pictures import bars, series, stats
 from commonplace.pictures.census import Census
 from commonplace.pictures.lettering import cut, width
-from commonplace.pictures.packing import Circle, enclosing, packed
+from commonplace.pictures.packing import Circle, enclosing, huddled
 from commonplace.pictures.placing import Board
 from commonplace.pictures.sheet import COLUMN, FULL, OTHER, PLAIN, Disc, Line, Panel, Words, near
 from commonplace.pictures.snapshot import Snapshot
@@ -82,7 +82,7 @@ def _discs(name: str, circle: Circle, counts: Counter[str], colours: series.Colo
     order = series.ranked(counts)
     rows = bars.top(counts, order, _MOST_CATEGORIES, [colour] * len(order), words)
     limit = max((row.amount for row in rows if not row.rest), default=1)
-    bubbles = packed([sqrt(min(row.amount, limit)) + 0.4 for row in rows], 0.3)
+    bubbles = huddled([sqrt(min(row.amount, limit)) + 0.4 for row in rows], 0.3)
     middle_x, middle_y, reach = enclosing(bubbles)
     scale = min((r - 8) / reach, 46.0)
     for row, (bx, by, br) in zip(rows, bubbles, strict=True):

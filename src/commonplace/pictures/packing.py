@@ -10,6 +10,7 @@ Circle = tuple[float, float, float]
 _TURN = pi * (3 - sqrt(5))
 """The angle of sunflower seeds."""
 _PUSHES, _BESIDE = 100, 6
+_PRESS, _TURNS = 0.97, 60
 
 
 def packed(radii: Sequence[float], gap: float = 0.0, flat: float = 1.0) -> list[Circle]:
@@ -60,6 +61,47 @@ def enclosing(circles: Sequence[Circle]) -> Circle:
         fx, fy, _ = max(circles, key=lambda one: hypot(one[0] - x, one[1] - y) + one[2])
         x, y = x + (fx - x) / (turn + 2), y + (fy - y) / (turn + 2)
     return x, y, max(hypot(cx - x, cy - y) + r for cx, cy, r in circles)
+
+
+def huddled(radii: Sequence[float], gap: float = 0.0) -> list[Circle]:
+    """A place for each radius, the circle around all as small as it gets; few alike may stand in a ring. For a dozen."""
+    starts = [packed(radii, gap)]
+    if max(radii) < 2 * min(radii):
+        around = (max(radii) + gap / 2) / sin(pi / max(len(radii), 2))
+        angles = [2 * pi * at / len(radii) for at in range(len(radii))]
+        starts.append([(around * cos(angle), around * sin(angle), r) for angle, r in zip(angles, radii, strict=True)])
+    return min((_huddle(start, gap) for start in starts), key=lambda circles: round(enclosing(circles)[2], 3))
+
+
+def _huddle(circles: Sequence[Circle], gap: float) -> list[Circle]:
+    """Pressed together as long as they give way."""
+    x, y, reach = enclosing(circles)
+    placed = [(cx - x, cy - y, r) for cx, cy, r in circles]
+    while len(placed) > 1:
+        tried = _pressed(placed, reach * _PRESS, gap)
+        if enclosing(tried)[2] > reach * (1 + _PRESS) / 2:
+            break
+        placed, reach = tried, enclosing(tried)[2]
+    return placed
+
+
+def _pressed(circles: Sequence[Circle], reach: float, gap: float) -> list[Circle]:
+    """Held within a reach and pushed off each other by turns; at last set apart for certain."""
+    spots = [[x, y, r] for x, y, r in circles]
+    for _ in range(_TURNS):
+        for spot in spots:
+            held = min((reach - spot[2]) / (hypot(spot[0], spot[1]) or 1e-6), 1.0)
+            spot[0], spot[1] = spot[0] * held, spot[1] * held
+        for one, other in combinations(spots, 2):
+            dx, dy = other[0] - one[0], other[1] - one[1]
+            push = max((one[2] + other[2] + gap) / (hypot(dx, dy) or 1e-6) - 1.0, 0.0) / 2
+            one[0], one[1] = one[0] - push * dx, one[1] - push * dy
+            other[0], other[1] = other[0] + push * dx, other[1] + push * dy
+    needed = max(
+        (one[2] + other[2] + gap) / (hypot(other[0] - one[0], other[1] - one[1]) or 1e-6)
+        for one, other in combinations(spots, 2)
+    )
+    return [(x * max(needed, 1.0), y * max(needed, 1.0), r) for x, y, r in spots]
 
 
 def apart(

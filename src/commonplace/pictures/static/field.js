@@ -148,7 +148,7 @@ class Field {
     const name = mark.title.split(" – ")[0];
     const size = (room(name, 12 * k) > mark.r * 1.8 ? 10.5 : 12) * k;
     const text = shorten(name, mark.r * 1.8, size);
-    if (text.length > 2 || room(text, size) >= 2 * size) this.#write("inner", text, mark.x, mark.y + size * 0.36, size, "middle");
+    if (text === name || text.length > 2) this.#write("inner", text, mark.x, mark.y + size * 0.36, size, "middle");
   }
 
   // The fewer there are, the larger and the longer; among few a short name is tried where a long one has no room.
