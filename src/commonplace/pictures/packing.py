@@ -64,7 +64,7 @@ def enclosing(circles: Sequence[Circle]) -> Circle:
 
 
 def huddled(radii: Sequence[float], gap: float = 0.0) -> list[Circle]:
-    """A place for each radius, the circle around all as small as it gets; few alike may stand in a ring. For a dozen."""
+    """A place for each radius, the circle around all as small as it gets: some stand in a ring. For a dozen."""
     starts = [packed(radii, gap)]
     if max(radii) < 2 * min(radii):
         around = (max(radii) + gap / 2) / sin(pi / max(len(radii), 2))

@@ -63,6 +63,23 @@ def test_the_page_greets_its_host_and_shows_what_was_drawn(tab: Any) -> None:
     assert _methods(page)[2] == "ui/notifications/size-changed"
 
 
+@behaviour("assoc.visualize.app_host")
+def test_the_picture_is_as_light_as_its_host_and_says_how_high_it_is(tab: Any) -> None:
+    page = tab.show(_page().replace("hostContext: {}", 'hostContext: { theme: "dark" }'), "host.html")
+    page.wait_for_function("heard.length >= 2")
+    _tell(page, "ui/notifications/tool-result", _result(sample(50)))
+    inside = page.frames[1]
+    inside.locator("svg").first.wait_for()
+    ground = "getComputedStyle(document.body).backgroundColor"
+    inside.wait_for_function(f"{ground} === 'rgb(17, 20, 27)'")
+    _tell(page, "ui/notifications/host-context-changed", {"theme": "light"})
+    inside.wait_for_function(f"{ground} === 'rgb(244, 245, 248)'")
+    high = inside.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
+    page.wait_for_function(
+        f"heard.at(-1).method === 'ui/notifications/size-changed' && heard.at(-1).params.height === {high}"
+    )
+
+
 @behaviour("assoc.visualize.app_shown")
 def test_a_second_picture_replaces_the_first_and_the_host_may_end_it(tab: Any) -> None:
     page = tab.show(_page(), "host.html")

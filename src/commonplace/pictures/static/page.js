@@ -97,6 +97,10 @@ const paint = (dark) => {
 };
 let dark = matchMedia("(prefers-color-scheme: dark)").matches;
 document.getElementById("theme")?.addEventListener("click", () => paint((dark = !dark)));
+const root = document.documentElement;
+const follow = () => root.dataset.theme && paint((dark = root.dataset.theme === "dark"));
+new MutationObserver(follow).observe(root, { attributeFilter: ["data-theme"] });
+follow();
 
 for (const panel of panels) {
   const input = panel.section.querySelector(".replay input");
