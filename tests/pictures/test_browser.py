@@ -248,6 +248,11 @@ def test_everything_that_can_be_used_has_a_name(tab: Any, form: str) -> None:
     assert page.evaluate("document.documentElement.lang") == "en"
 
 
+def test_the_help_speaks_of_zooming_only_where_one_can(tab: Any) -> None:
+    assert "zoom" in tab.show(drawn("memory_map", sample(5), "html")).locator("#help").inner_text()
+    assert "zoom" not in tab.show(drawn("timeline", sample(5), "html")).locator("#help").inner_text()
+
+
 def test_an_empty_page_is_quiet(tab: Any) -> None:
     page = tab.show(drawn("timeline", of(), "html"))
     assert page.locator("text=Nothing here yet").count() == 1

@@ -199,6 +199,7 @@ def test_a_neighbourhood_takes_the_strongest_and_counts_the_rest() -> None:
     assert next(spot for spot in spots if spot["id"] == "m0")["more"] == 850
     assert "+850" in [words["text"] for words in _main(seen)["words"]]
     assert "150 of 1,000" in seen["subtitle"]
+    assert "all 3 within 2 steps" in view("memory_map", of(*dots[:3], ties=ties[:2], center="m0"))["subtitle"]
 
 
 def test_a_stronger_tie_is_wider() -> None:

@@ -67,7 +67,8 @@ def _map(snapshot: Snapshot, words: Wording) -> Sheet:
         (center,) = (dot for dot in near_by if dot.id == snapshot.center)
         depth = min(max(snapshot.depth, 1), ego.DEEPEST)
         around = words("around", name=cut(center.text, 400, 13))
-        said = f"{words('reached', n=len(found.depths), all=found.reached, depth=depth)} · {around}"
+        key = "reached_all" if len(found.depths) == found.reached else "reached"
+        said = f"{words(key, n=len(found.depths), all=found.reached, depth=depth)} · {around}"
     shown = {(line.source, line.target, line.kind) for panel in panels for line in panel.lines}
     ties = [tie for tie in snapshot.ties if (tie.source, tie.target, series.kind(tie)) in shown]
     return _sheet("memory_map", snapshot, words, colours.legend, series.by_kind(ties), panels, said)

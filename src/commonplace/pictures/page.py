@@ -14,7 +14,7 @@ from commonplace.pictures.svg import body, e, in_order, n, static, summary
 from commonplace.pictures.wording import Wording
 
 _SCRIPTS = ("marks.js", "card.js", "field.js", "page.js")
-_SAID = ("hits", "memories", "help", "uses", "links", "importance", "from", "to")
+_SAID = ("hits", "memories", "uses", "links", "importance", "from", "to")
 _COLOURED = frozenset(
     "map ego timeline share ranking over_time by_category most_used most_important latest domains".split()
 )
@@ -35,7 +35,7 @@ def page(sheet: Sheet) -> str:
         _tools(sheet, words),
         _legend(sheet, words),
         f"<main>{''.join(_section(sheet, panel, words) for panel in sheet.panels)}</main>",
-        f'<p class="help" id="help">{e(words("help"))}</p>' if sheet.shown else "",
+        _help(sheet, words),
         '<div id="card" role="tooltip" hidden></div><div id="said" class="unseen" aria-live="polite"></div>',
         f'<script type="application/json" id="data">{_data(sheet, words)}</script>',
         f'<script type="module">{_script()}</script></body></html>\n',
@@ -64,6 +64,14 @@ def _policy() -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _help(sheet: Sheet, words: Wording) -> str:
+    """What keys and pointers do here; on a screen without them it is not shown."""
+    if not sheet.shown:
+        return ""
+    said = [words("help"), *([words("help_field")] if any(panel.field for panel in sheet.panels) else [])]
+    return f'<p class="help" id="help">{e(" ".join(said))}</p>'
 
 
 def _tools(sheet: Sheet, words: Wording) -> str:

@@ -44,6 +44,7 @@ _ENGLISH = {
     "links": "{n} links",
     "around": "around “{name}”",
     "reached": "{n} of {all} within {depth} steps",
+    "reached_all": "all {n} within {depth} steps",
     "not_to_scale": "not to scale",
     "search": "Search",
     "hits": "{n} found",
@@ -54,7 +55,8 @@ _ENGLISH = {
     "legend": "Legend: press to hide or show",
     "from": "From",
     "to": "To",
-    "help": "Arrow keys move between marks, plus and minus zoom, 0 shows all, Escape closes.",
+    "help": "Arrow keys move between marks, Escape closes.",
+    "help_field": "Drag to move, plus and minus or Ctrl and the wheel to zoom, 0 to show all.",
     "weekdays": "Mo Tu We Th Fr Sa Su",
 }
 _JAPANESE = {
@@ -99,6 +101,7 @@ _JAPANESE = {
     "links": "関連 {n} 件",
     "around": "「{name}」の周辺",
     "reached": "深さ {depth} までの {all} 件のうち {n} 件",
+    "reached_all": "深さ {depth} までの {n} 件すべて",
     "not_to_scale": "縮尺外",
     "search": "検索",
     "hits": "{n} 件",
@@ -109,7 +112,8 @@ _JAPANESE = {
     "legend": "凡例（押すと表示を切り替え）",
     "from": "開始",
     "to": "終了",
-    "help": "矢印キーで移動、+ と − で拡大縮小、0 で全体表示、Esc で閉じます。",
+    "help": "矢印キーで印を移動、Esc で閉じます。",
+    "help_field": "ドラッグで移動、+ と − または Ctrl + ホイールで拡大縮小、0 で全体を表示します。",
     "weekdays": "月 火 水 木 金 土 日",
 }
 _KOREAN = {
@@ -154,6 +158,7 @@ _KOREAN = {
     "links": "연결 {n}개",
     "around": "“{name}” 주변",
     "reached": "{depth}단계 이내 {all}개 중 {n}개",
+    "reached_all": "{depth}단계 이내 {n}개 모두",
     "not_to_scale": "비율 무관",
     "search": "검색",
     "hits": "{n}개 찾음",
@@ -164,7 +169,8 @@ _KOREAN = {
     "legend": "범례: 눌러서 숨기거나 표시",
     "from": "시작",
     "to": "끝",
-    "help": "화살표 키로 이동, +와 −로 확대·축소, 0은 전체 보기, Esc는 닫기입니다.",
+    "help": "화살표 키로 표시 사이를 이동하고 Esc로 닫습니다.",
+    "help_field": "끌어서 움직이고, +와 − 또는 Ctrl+휠로 확대·축소하며, 0으로 전체를 봅니다.",
     "weekdays": "월 화 수 목 금 토 일",
 }
 _CHINESE = {
@@ -209,6 +215,7 @@ _CHINESE = {
     "links": "{n} 条关联",
     "around": "“{name}”的周围",
     "reached": "{depth} 步之内 {all} 条中的 {n} 条",
+    "reached_all": "{depth} 步之内的全部 {n} 条",
     "not_to_scale": "未按比例",
     "search": "搜索",
     "hits": "找到 {n} 条",
@@ -219,7 +226,8 @@ _CHINESE = {
     "legend": "图例：点按以隐藏或显示",
     "from": "从",
     "to": "到",
-    "help": "方向键移动，加减号缩放，0 显示全部，Esc 关闭。",
+    "help": "方向键在标记间移动，Esc 关闭。",
+    "help_field": "拖动可平移，加减号或 Ctrl + 滚轮可缩放，0 显示全部。",
     "weekdays": "一 二 三 四 五 六 日",
 }
 _FRENCH = {
@@ -264,6 +272,7 @@ _FRENCH = {
     "links": "{n} liens",
     "around": "autour de « {name} »",
     "reached": "{n} sur {all} à {depth} pas au plus",
+    "reached_all": "les {n} à {depth} pas au plus",
     "not_to_scale": "hors échelle",
     "search": "Rechercher",
     "hits": "{n} trouvés",
@@ -274,7 +283,8 @@ _FRENCH = {
     "legend": "Légende : appuyer pour masquer ou montrer",
     "from": "Du",
     "to": "Au",
-    "help": "Flèches : d’un point à l’autre ; plus et moins : agrandir, réduire ; 0 : tout montrer ; Échap : fermer.",
+    "help": "Flèches : d’un point à l’autre ; Échap : fermer.",
+    "help_field": "Glisser : déplacer ; plus et moins, ou Ctrl et molette : agrandir, réduire ; 0 : tout montrer.",
     "weekdays": "lu ma me je ve sa di",
 }
 LANGUAGES: Mapping[str, Mapping[str, str]] = {

@@ -3,7 +3,7 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const names = Object.keys(data.names);
 const said = document.getElementById("said");
 const fold = (text) => text.normalize("NFKC").toLowerCase();
-const fill = (text, facts) => text.replace(/\{(\w+)\}/g, (_, key) => facts[key] ?? "");
+const fill = (text, facts) => text.replace(/\{(\w+)\}/g, (_, key) => facts[key]?.toLocaleString(document.documentElement.lang) ?? "");
 
 class Mark {
   constructor(panel, element, memory, title) {
