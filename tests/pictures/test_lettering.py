@@ -46,6 +46,11 @@ def test_wide_letters_take_twice_the_room_of_narrow_ones() -> None:
     assert width("記憶") > 1.5 * width("ab")
 
 
+def test_a_family_of_faces_takes_the_room_of_one() -> None:
+    assert width("👩\u200d👩\u200d👧\u200d👦") < 1.5 * width("👩")
+    assert width("สวัสดี") < width("สวสด") + 0.5
+
+
 def test_words_are_not_broken() -> None:
     assert wrap("family matters", 6.0, 1.0, 2) == ["family", "matters"]
     assert wrap("記憶の地図", 3.1, 1.0, 2) == ["記憶の", "地図"]

@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 ELLIPSIS = "…"
+_JOINER = "\u200d"
 _BLANK = re.compile(r"\s+")
 # What XML forbids, what reorders other text, and what is not seen.
 _FORBIDDEN = re.compile("[\ud800-\udfff\ufffe\uffff]|[\U0001fffe-\U0001ffff]")
@@ -40,7 +42,15 @@ def clean(text: str) -> str:
 
 def width(text: str, size: float = 1.0) -> float:
     """How much room the text may take, in the unit of its size: rather too much than too little."""
-    return size * sum(map(_advance, text))
+    return size * sum(_advances(text))
+
+
+def _advances(text: str) -> Iterator[float]:
+    """Of each letter; what is joined to the one before, as a family of faces is, takes no room of its own."""
+    before = ""
+    for letter in text:
+        yield 0.0 if before == _JOINER else _advance(letter)
+        before = letter
 
 
 @lru_cache(maxsize=8192)
@@ -51,10 +61,16 @@ def _advance(letter: str) -> float:
         return 1.0
     if letter.isascii():
         return 0.78 if letter.isupper() else 0.64
-    if unicodedata.combining(letter):
+    if unicodedata.combining(letter) or 0x1F3FB <= ord(letter) <= 0x1F3FF:
         return 0.0
+    if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0.1
+    if 0x1F1E6 <= ord(letter) <= 0x1F1FF:
+        return 0.7
     if ord(letter) >= 0x1F000:
         return 1.35
+    if 0x590 <= ord(letter) <= 0x77F:
+        return 0.58
     if unicodedata.east_asian_width(letter) in "WFA":
         return 1.02
     return 0.8 if letter.isupper() else 0.7
@@ -69,8 +85,8 @@ def cut(text: str, room: float, size: float = 1.0) -> str:
     """As much of the cleaned text as there is room for, with an ellipsis where something is missing."""
     text = clean(text)
     used, fits = 0.0, 0
-    for at, letter in enumerate(text):
-        used += size * _advance(letter)
+    for at, advance in enumerate(_advances(text)):
+        used += size * advance
         if used > room:
             return text[:fits].rstrip() + ELLIPSIS if fits else ""
         if used <= room - size:
@@ -97,8 +113,8 @@ def wrap(text: str, room: float, size: float, lines: int) -> list[str]:
 
 def _fitting(text: str, room: float, size: float) -> int:
     used = 0.0
-    for at, letter in enumerate(text):
-        used += size * _advance(letter)
+    for at, advance in enumerate(_advances(text)):
+        used += size * advance
         if used > room:
             return at
     return len(text)
