@@ -10,19 +10,19 @@ from commonplace.pictures.sheet import MARGIN, Line, Panel, Sheet, Words
 from commonplace.pictures.wording import Wording
 
 _COLOURS = (
-    "#2f6fde",
-    "#c2540a",
-    "#12805c",
-    "#a8378f",
-    "#8a6a00",
-    "#6a4bd0",
-    "#c0324a",
-    "#0b7c96",
-    "#6b7486",
+    "#4c6cf8",
+    "#dd6f0e",
+    "#05a87f",
+    "#c047b7",
+    "#835e07",
+    "#6b1cc3",
+    "#8f0228",
+    "#017484",
+    "#7a8494",
     "#44598c",
 )
 _STYLES = {"temporal": "dotted", "derived_from": "dashed", "references": "dashed", "annotates": "dotted"}
-_STROKES = {"manual": "#c2540ab3", "derived_from": "#6a4bd099", "references": "#0b7c9699", "annotates": "#12805c99"}
+_STROKES = {"manual": "#dd6f0eb3", "derived_from": "#6b1cc399", "references": "#01748499", "annotates": "#05a87f99"}
 _STRENGTHS = {"bar": "d9", "tile": "40", "rest": "40", "pill": "24"}
 """How much of their colour boxes have, where it is not the usual part."""
 _DIRECTED = ("derived_from", "references", "annotates")
