@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.serving import PROGRAM, environment, over_http, served, stdio
+from tests.damage import lose_table
+from tests.serving import PROGRAM, environment, free_port, over_http, served, stdio
 from tests.test_cli import run
 
 pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
@@ -172,6 +173,34 @@ async def test_a_store_that_cannot_be_opened_is_restored_all_the_same(folder: Pa
     (aside,) = (folder / "backups").glob("damaged-*")
     assert (aside / "commonplace.db").read_bytes() == b"nonsense" * 5000
     assert "lighthouse" in await found(folder, "lighthouse")
+
+
+@pytest.mark.parametrize("table", ["memories", "words_data", "credentials"])
+async def test_a_store_with_lost_pages_is_restored_once_no_server_runs(folder: Path, table: str) -> None:
+    await filled(folder, "the lighthouse keeper sleeps")
+    where = ("--data-dir", str(folder))
+    run("backup", "first", *where)
+    lose_table(folder / "commonplace.db", table)
+    found_marks = marks(run("doctor", *where).stdout)
+    assert (found_marks["file"], found_marks["backups"]) == ("fail", "ok")
+    async with stdio(folder, "--dialect", "greeum", era="legacy"):
+        refused = run("restore", "first", "--yes", *where)
+        assert refused.returncode == 2
+        assert "stop" in refused.stderr
+    answer = run("restore", "first", "--yes", *where)
+    assert answer.returncode == 0, answer.stderr
+    assert len(list((folder / "backups").glob("damaged-*"))) == 1
+    assert "lighthouse" in await found(folder, "lighthouse")
+    assert run("verify", *where).returncode == 0
+
+
+def test_a_server_that_meets_damage_at_its_start_says_what_to_do(folder: Path) -> None:
+    assert run("keys", "create", "one", "--data-dir", str(folder)).returncode == 0
+    lose_table(folder / "commonplace.db", "users")
+    answer = run("serve", "--transport", "http", "--http-port", str(free_port()), "--data-dir", str(folder))
+    assert answer.returncode == 2
+    assert "Traceback" not in answer.stderr
+    assert "commonplace restore" in answer.stderr
 
 
 # Encryption

@@ -470,17 +470,31 @@ async def test_a_tie_made_by_hand_is_taken_back(house: House) -> None:
     assert not await engine.links.of(sam, Reference(one.id))
 
 
-async def test_a_tie_taken_off_is_put_back_if_someone_had_made_it(house: House) -> None:
+async def test_a_tie_taken_off_is_put_back_whether_it_was_made_or_found(house: House) -> None:
     engine, sam = house.sam.engine, house.sam.actor
     one = Reference((await engine.memories.remember(house.tom.actor, Draft("one"))).id)
     other = await engine.memories.remember(house.tom.actor, Draft("quite another"))
     found = await engine.memories.remember(house.tom.actor, Draft("quite another thing"), associate=True)
     await engine.links.connect(house.tom.actor, one, Reference(other.id))
+    before = await engine.links.of(sam, Reference(found.id))
     await engine.links.disconnect(sam, one, Reference(other.id))
     await engine.links.disconnect(sam, Reference(found.id), Reference(other.id))
-    assert await house.taken_back() == ["left alone", "tie put back"]
+    assert await house.taken_back() == ["tie put back", "tie put back"]
     (tie,) = [tie for tie in await engine.links.of(sam, one) if tie.other == other.number]
     assert (tie.kind, tie.strength) == (LinkKind.MANUAL, 1.0)
+    assert await engine.links.of(sam, Reference(found.id)) == before
+    assert await house.taken_back() == []
+
+
+async def test_a_tie_that_was_there_already_stays_when_it_was_made_again(house: House) -> None:
+    engine, sam = house.sam.engine, house.sam.actor
+    one = Reference((await engine.memories.remember(house.tom.actor, Draft("one"))).id)
+    other = Reference((await engine.memories.remember(house.tom.actor, Draft("quite another"))).id)
+    await engine.links.connect(house.tom.actor, one, other)
+    await engine.links.connect(sam, one, other)
+    await engine.memories.remember(sam, Draft("his own"))
+    assert await house.taken_back() == ["removed"]
+    assert [tie.kind for tie in await engine.links.of(sam, one)] == [LinkKind.MANUAL]
 
 
 @pytest.mark.parametrize("was", [True, False])

@@ -155,8 +155,12 @@ async def _serving(settings: Settings) -> None:
         gc.freeze()
         gc.enable()
 
+        network = bool(set(settings.transport) & {"http", "sse"})
+        if network:
+            await engine.access.check()  # before anything listens
+
         async def ready() -> None:
-            if set(settings.transport) & {"http", "sse"}:
+            if network:
                 key = await engine.access.first_owner_key()
                 print(welcome(settings, key), file=sys.stderr, flush=True)
 

@@ -144,7 +144,14 @@ async def _inside(settings: Settings) -> list[Finding]:
 
     engine = build(settings)
     try:
-        found = [await _file(engine), await _chain(engine), *await _embedding(engine)]
+        found = [await _file(engine)]
+        for check in (_chain, _embedding):
+            try:
+                found += await check(engine)
+            except (
+                CommonplaceError
+            ) as error:  # what is wrong here says nothing of the rest, least of all of the backups
+                found.append(Finding(FAIL, "store", error.message, error.remedy))
         return [*found, _copies(settings), await _backups(engine, settings)]
     finally:
         await engine.close()
@@ -160,11 +167,11 @@ async def _file(engine: Engine) -> Finding:
     return Finding(OK, "file", "sound, and of the newest schema")
 
 
-async def _chain(engine: Engine) -> Finding:
+async def _chain(engine: Engine) -> list[Finding]:
     verdict = await engine.chain.verify(await engine.access.local_owner())
     if verdict.broken:
-        return Finding(FAIL, "chain", verdict.broken.message, "something changed the file from outside: see a backup")
-    return Finding(OK, "chain", f"{verdict.total} blocks, all valid")
+        return [Finding(FAIL, "chain", verdict.broken.message, "something changed the file from outside: see a backup")]
+    return [Finding(OK, "chain", f"{verdict.total} blocks, all valid")]
 
 
 async def _embedding(engine: Engine) -> list[Finding]:

@@ -50,5 +50,5 @@ HALF_LIFE = timedelta(days=90)
 LASTING = 0.3
 """The share of a strength that does not fade."""
 FADING = frozenset({LinkKind.SEMANTIC, LinkKind.TEMPORAL})
-LOOSE = (LinkKind.MANUAL, *sorted(FADING))
+LOOSE = FADING | {LinkKind.MANUAL}
 """What can be untied by hand; all others follow from what a memory itself says."""

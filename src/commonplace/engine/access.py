@@ -107,6 +107,10 @@ class Access:
         found = await self._store.read(lambda tx: tx.credential(identifier))
         return found is not None and found.is_valid(now)
 
+    async def check(self) -> None:
+        """That callers can be told apart; StoreFailed where the file is too damaged for that."""
+        await self._store.read(lambda tx: (tx.user_named(OWNER), tx.credentials()))
+
     async def first_owner_key(self) -> str | None:
         """A key for the owner where there is none yet: made once, shown once."""
         await self._owner()

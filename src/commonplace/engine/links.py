@@ -29,8 +29,8 @@ FANOUT = 50
 LEAST_KEPT = 0.1
 """A tie that the house found and nobody used goes when it is weaker than this."""
 IDLE = timedelta(days=365)
-BY_HAND = "by_hand"
-"""In the detail of an event: whether someone had made the tie that was removed."""
+TIES = "ties"
+"""In the detail of an event: those that were removed, each with its ends, its kind and its strength."""
 _DISCOVERED = "discovered"
 _BATCH = 100
 _AT_ONCE = 8
@@ -117,6 +117,9 @@ class Links:
         if source.id == target.id:
             raise Invalid("memory_id", "a memory cannot be tied to itself")
         link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
+        there = [one for one in _between(tx, source, target) if one.source == source.id and one.kind is link.kind]
+        if there and there[0].strength == strength:  # then whoever takes this back must not take the tie
+            return there[0]
         tx.links.add(link)
         tx.record(_happening(EventKind.LINKED, source, actor, now, {"other": target.id}))
         return link
@@ -130,13 +133,14 @@ class Links:
         now = self._clock.now()
         source = self._memories.changing_in(tx, actor, one)
         target = self._memories.found_in(tx, other, readable(tx, actor, now))
-        ways = ((source.id, target.id), (target.id, source.id))
-        gone = {kind: sum(tx.links.remove(*way, kind) for way in ways) for kind in LOOSE}
-        if not any(gone.values()):
-            raise NotFound("tie between", f"{source.id} and {target.id}")
-        detail = {"other": target.id, BY_HAND: bool(gone[LinkKind.MANUAL])}
-        tx.record(_happening(EventKind.UNLINKED, source, actor, now, detail))
-        return sum(gone.values())
+        loose = [link for link in _between(tx, source, target) if link.kind in LOOSE]
+        if not loose:
+            raise NotFound("tie to", target.id, "get_related with depth 1 shows what it is tied to")
+        for link in loose:
+            tx.links.remove(link.source, link.target, link.kind)
+        ties = [[link.source, link.target, link.kind.value, link.strength] for link in loose]
+        tx.record(_happening(EventKind.UNLINKED, source, actor, now, {"other": target.id, TIES: ties}))
+        return len(loose)
 
     async def among(self, actor: Actor, memories: Sequence[Memory], limit: int) -> Sequence[Link]:
         """The ties between these memories, which the actor has seen."""
@@ -209,6 +213,10 @@ class Links:
             for (kind, number), strength in found.items()
             if number in others and (others[number], kind) not in known
         ]
+
+
+def _between(tx: Reading, one: Memory, other: Memory) -> Sequence[Link]:
+    return tx.links.among((one.number, other.number), 2 * len(LinkKind))
 
 
 def _undiscovered(tx: Reading) -> Sequence[Event]:

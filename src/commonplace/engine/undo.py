@@ -21,7 +21,7 @@ from commonplace.engine.access import changeable, readable
 from commonplace.engine.collections import Collections
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.labels import ATTACHED, LABEL, put_in
-from commonplace.engine.links import BY_HAND
+from commonplace.engine.links import TIES
 from commonplace.engine.memories import Memories, Reference
 from commonplace.engine.paths import Paths
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
@@ -170,7 +170,7 @@ class _Walk:
 
     def _tie_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         if event.kind is EventKind.UNLINKED:
-            yield self._tied_again(event, memory)
+            yield from self._tied_again(event, memory)
         elif self._untied(memory.id, event.detail.get("other")):
             yield _done(Remedy.UNTIED, memory)
 
@@ -179,14 +179,13 @@ class _Walk:
         remove = partial(self._tx.links.remove, kind=LinkKind.MANUAL)
         return other is not None and bool(remove(one, other) or remove(other, one))
 
-    def _tied_again(self, event: Event, memory: Memory) -> Undoing:
-        other = self._tx.memory(MemoryId(event.detail["other"]), self._readable)
-        if not event.detail.get(BY_HAND):
-            return _left(memory, "a tie that was found, not made, is not put back")
-        if other is None:
-            return _left(memory, "what it was tied to is gone, or not yours to see")
-        self._tx.links.keep(Link(memory.id, other.id, LinkKind.MANUAL, 1.0, self._now))
-        return _done(Remedy.TIED, memory)
+    def _tied_again(self, event: Event, memory: Memory) -> Iterator[Undoing]:
+        if self._tx.memory(MemoryId(event.detail["other"]), self._readable) is None:
+            yield _left(memory, "what it was tied to is gone, or not yours to see")
+            return
+        ties = [Link(a, b, LinkKind(kind), strength, self._now) for a, b, kind, strength in event.detail[TIES]]
+        if [tie for tie in ties if self._tx.links.keep(tie)]:  # each is tried
+            yield _done(Remedy.TIED, memory)
 
     def _label_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """Labels are their user's alone; which further categories a memory had, its events do not tell."""

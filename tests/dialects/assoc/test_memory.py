@@ -156,11 +156,13 @@ async def test_memories_are_untied_by_hand(local: AssocConversation) -> None:
     code, said = await local.refused(
         "memory", action="update", memory_id=other, content="changed", dissociate_from=[one, apart]
     )
-    assert (code, "tie between" in said) == ("VALIDATION_ERROR", True)
+    assert (code, "no tie to" in said, "get_related" in said) == ("VALIDATION_ERROR", True, True)
+    for field, both in (("dissociate_from", {"associate_with": [one], "dissociate_from": [one]}),):
+        assert (await local.invalid("memory", action="update", memory_id=other, **both)).startswith(field)
     assert (await local.get(other))["content"] == "the harbour again"
     near = await local.call("memory", action="get_related", memory_id=other)
     assert {(n["memory_id"], n["type"]) for n in near["related_memories"]} == {(one, "manual")}
-    await local.call("memory", action="update", memory_id=one, dissociate_from=[other])
+    await local.call("memory", action="update", memory_id=one, dissociate_from=[other, f"mem_{other.upper()}"])
     assert (await local.call("memory", action="get_related", memory_id=other))["related_memories"] == []
 
 

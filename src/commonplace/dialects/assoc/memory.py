@@ -193,6 +193,8 @@ async def update(
         raise Invalid("content", f"there is nothing to update: give {some}")
     tied = [reference(other.id) for other in await _others(call, associate_with)]
     untied = [reference(other.id) for other in await _others(call, dissociate_from, "dissociate_from")]
+    if both := [str(one) for one in tied if one in untied]:
+        raise Invalid("dissociate_from", f"names {both[0]} as associate_with does; tie it or untie it")
     kept = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
     later = "" if content is None else unembedded(call.engine.embedding.failure)
     return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}")
@@ -210,7 +212,8 @@ async def _others(call: Call, ids: list[str] | None, parameter: str = "associate
     wanted = list(dict.fromkeys(ids or ()))
     if len(wanted) > MOST_TIED:
         raise Invalid(parameter, f"has {len(wanted)} ids; at most {MOST_TIED} at once")
-    return [await call.engine.memories.get(call.actor, reference(one)) for one in wanted]
+    found = [await call.engine.memories.get(call.actor, reference(one)) for one in wanted]
+    return list({memory.id: memory for memory in found}.values())  # one id may be written in several ways
 
 
 @actions.destroys

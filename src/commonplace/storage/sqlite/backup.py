@@ -17,9 +17,9 @@ import apsw
 
 from commonplace.domain.backup import SUFFIX, Backup, Contents, backup_name
 from commonplace.domain.doing import Doing
-from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound
+from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound, StoreCorrupt
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
-from commonplace.storage.sqlite.connection import connect, speaking_plainly
+from commonplace.storage.sqlite.connection import connect, damaged, speaking_plainly
 from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
 from commonplace.storage.sqlite.doings import SqliteDoingWriting
 from commonplace.storage.sqlite.encryption import Form, form
@@ -102,7 +102,13 @@ class SqliteVault:
             live.execute("BEGIN")
             expected = contents(live)
             copy(live, unfinished, self._key)
-        if inspected(unfinished, self._key) != expected:
+            try:
+                found = inspected(unfinished, self._key)
+            except BackupBroken:
+                if damage := damaged(live):  # then it is not the copy that cannot be relied on
+                    raise StoreCorrupt(str(self._path), damage) from None
+                raise
+        if found != expected:
             raise BackupBroken(str(unfinished), "what was read back is not what was written")
         return expected
 

@@ -73,6 +73,15 @@ def translated(error: Exception, path: Path) -> StoreFailed:
     return kind(str(path), str(error) or type(error).__name__)
 
 
+def damaged(connection: apsw.Connection) -> str:
+    """What is wrong with the file; empty when it is sound."""
+    try:
+        found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+    except apsw.CorruptError as error:  # so damaged that it cannot be gone through
+        return str(error)
+    return "" if found == ["ok"] else "; ".join(found)
+
+
 def connect(path: Path, *, writable: bool, key: str = "") -> apsw.Connection:
     """A connection with the promises of this store: durable, patient, forgetful of what is deleted."""
     if refusal := misfit(path, key):

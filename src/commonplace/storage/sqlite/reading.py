@@ -291,7 +291,7 @@ class SqliteReading(ReadingParts):
         return {row[0]: unpacked(row[1], len(row[1]) // 2)[0] for row in found}
 
     def embedded(self) -> Embedded:
-        by, whole = self._one("embedded") or (None, True)
+        by, whole = self._salvage.attempt(lambda: self._one("embedded")) or (None, True)
         return Embedded(by, bool(whole))
 
     def unembedded(self, limit: int) -> Sequence[Memory]:

@@ -29,6 +29,7 @@ from commonplace.ports import Reading, Transaction
 from commonplace.storage.sqlite.connection import (
     connect,
     connect_frozen,
+    damaged,
     naming_the_cause,
     speaking_plainly,
     translated,
@@ -281,14 +282,8 @@ class SqliteStore:
 
     def _damage(self) -> str:
         # A new connection: full text on one that has read before is checked against what it remembers of then.
-        connection = self._connect()
-        try:
-            found = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
-        except apsw.CorruptError as error:  # so damaged that it cannot be gone through
-            found = [str(error)]
-        finally:
-            connection.close()
-        return "" if found == ["ok"] else "; ".join(found)
+        with closing(self._connect()) as connection:
+            return damaged(connection)
 
     def _bring_log_over(self) -> None:
         """From the log to the file, as far as nobody reads what is older. Writers go on meanwhile."""
