@@ -45,6 +45,14 @@ async def test_the_literal_word_is_found_first_in_any_script(
     assert (await contents(engine, owner, Question(query)))[0] == text
 
 
+async def test_where_nothing_is_close_what_has_a_word_is_the_closest(engine: Engine, owner: Actor) -> None:
+    await keep(engine, owner, "the giraffe eats hay, straw, apples, pears, plums and cherries", "a song")
+    found = await engine.recall.recall(
+        owner, Question("zebra okapi lion tiger panda koala lemur giraffe", 3, 0.7, closest=3)
+    )
+    assert (found.hits, [hit.memory.content[:11] for hit in found.closest]) == ((), ["the giraffe"])
+
+
 @pytest.mark.parametrize("words", [1, 500, 20_000])
 @pytest.mark.parametrize("query", ["okapi", "東"])
 async def test_the_only_memory_with_a_word_is_first_and_related_however_long_it_is(

@@ -3,7 +3,7 @@
 Everything is counted in one unit: the distance, in an embedder's cosines, between unrelated texts and near-duplicates.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from math import inf
@@ -154,17 +154,18 @@ class Contest:
         for row, covered in self._coverage.items():
             self._own[row] += weights.lexical * covered
 
-    def best(self, limit: int | None = None, least: float = 0.0) -> list[Ranked]:
+    def best(self, limit: int | None = None, least: float = 0.0, *, or_said: bool = False) -> list[Ranked]:
         """Best first, equal ones by row.
 
-        Only those with at least that similarity, and only the best `limit` of them, where one is given.
+        Only those with at least that similarity, or also those that have some of the words, however far they are;
+        and only the best `limit` of them, where one is given.
         """
-        enough = least - SHOWN
-        ahead, bar = self._ahead(self._own, enough, limit)
+        enough, said = least - SHOWN, self._coverage.keys() if or_said else frozenset[int]()
+        ahead, bar = self._ahead(self._own, enough, said, limit)
         if not ahead:  # then nothing that stands beside them is looked at either
             return []
         plain = self._with_neighbours(self._leaders(ahead, bar))
-        standing = self._standings(sorted(self._ahead(plain, enough, limit)[0]))
+        standing = self._standings(sorted(self._ahead(plain, enough, said, limit)[0]))
         scores = {row: plain[row] + sum(boosts(one, self._weights)) for row, one in standing.items()}
         best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
         return [Ranked(row, scores[row], self._close(row), self._reasons(row, standing[row])) for row in best]
@@ -204,17 +205,19 @@ class Contest:
         least = min((self._own[row] for row, cosine in self._cosines.items() if cosine >= related), default=inf)
         return least - self._weights.boosts
 
-    def _ahead(self, plain: Mapping[int, float], least: float, limit: int | None) -> tuple[list[int], float]:
-        """The rows that are close enough and could be among the best, best first; and what that takes at least.
+    def _ahead(
+        self, plain: Mapping[int, float], least: float, said: Set[int], limit: int | None
+    ) -> tuple[list[int], float]:
+        """The rows that are let through and could be among the best, best first; and what that takes at least.
 
         Boosts are small, so most need not be looked at.
         """
         ahead: list[int] = []
         bar = -inf
-        for row in sorted(self._promising(plain, least), key=plain.__getitem__, reverse=True):
+        for row in sorted({*self._promising(plain, least), *said}, key=plain.__getitem__, reverse=True):
             if plain[row] < bar:
                 break
-            if least <= 0 or self._close(row) >= least:
+            if least <= 0 or row in said or self._close(row) >= least:
                 ahead.append(row)
                 if len(ahead) == limit:
                     bar = plain[row] - self._weights.boosts

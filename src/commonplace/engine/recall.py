@@ -288,16 +288,17 @@ class Recall:
             vector, failure = None, f"the store has vectors of {embedded.by}, not of {self._embedding.name}"
         contest = self._contest(tx, among, question, vector)
 
-        def ranked(limit: int | None, least: float) -> list[Ranked]:
+        def ranked(limit: int | None, least: float, *, or_said: bool = False) -> list[Ranked]:
             one_more = None if limit is None else limit + bool(question.apart)
-            return [one for one in contest.best(one_more, least) if one.row != question.apart][:limit]
+            best = contest.best(one_more, least, or_said=or_said)
+            return [one for one in best if one.row != question.apart][:limit]
 
         # One more tells whether there is more. Of those that say the same one remains: then more are to be looked at.
         close = ranked(None if question.fold else question.limit + 1, question.threshold)
         if question.fold:
             close = self._unlike(tx, close[: question.limit * 4])
         short = question.closest > 0 and not close and question.threshold > FAINT
-        nearest = ranked(question.closest, FAINT) if short else []
+        nearest = ranked(question.closest, FAINT) or ranked(question.closest, FAINT, or_said=True) if short else []
         hits, closest = _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
         reach = Reach(failure, embedded.whole, tx.damage)
         return Recalled(tuple(hits), tuple(closest), reach, more=len(close) > question.limit)

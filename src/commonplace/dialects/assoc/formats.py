@@ -137,7 +137,7 @@ def _record(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
         content=content,
         domain=_text(entry, "domain") or "user",
         created_at=created,
-        updated_at=max(_moment(entry, "updated_at", zone) or created, created),
+        updated_at=_moment(entry, "updated_at", zone) or created,
         tags=_texts(entry, "tags"),
         keywords=_texts(entry, "keywords"),
         category=_text(entry, "category"),
