@@ -214,7 +214,8 @@ class Contest:
         """
         ahead: list[int] = []
         bar = -inf
-        for row in sorted({*self._promising(plain, least), *said}, key=plain.__getitem__, reverse=True):
+        rows = self._promising(plain, least)
+        for row in sorted({*rows, *said} if said else rows, key=plain.__getitem__, reverse=True):
             if plain[row] < bar:
                 break
             if least <= 0 or row in said or self._close(row) >= least:
