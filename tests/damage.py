@@ -1,10 +1,21 @@
 """Pages of a store that are lost on the disk."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import apsw
 
+from commonplace.bootstrap import build
+from commonplace.domain.access import Actor
+from commonplace.domain.memory import Draft
+from commonplace.engine import Engine
+from commonplace.settings import Settings
+from tests.fakes import Clock, Embedder
+
 _PAGE = 4096
+COUNT = 120
 
 
 def lose_table(file: Path, table: str) -> None:
@@ -26,3 +37,22 @@ def _lose(file: Path, query: str, table: str) -> None:
         raw.write(b"\xff" * _PAGE)
     connection.execute("INSERT INTO meta (key, value) VALUES ('other', '')")
     connection.close()
+
+
+@asynccontextmanager
+async def reopened(folder: Path) -> AsyncIterator[Engine]:
+    settings = Settings(data_dir=str(folder), timezone="Asia/Seoul")
+    engine = build(settings, model=Embedder(), clock=Clock(), zone=ZoneInfo("Asia/Seoul"))
+    try:
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def written(engine: Engine, owner: Actor, folder: Path) -> None:
+    """Many memories, and nothing beside the file that would do without it."""
+    for number in range(COUNT):
+        await engine.memories.remember(owner, Draft(f"subject{number} " + f"filler{number} " * 40))
+    await engine.close()
+    for copy in folder.glob("index-*.npz"):
+        copy.unlink()

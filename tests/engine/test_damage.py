@@ -2,38 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 
-from commonplace.bootstrap import build
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import StoreCorrupt
-from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
 from commonplace.engine.recall import Question
-from commonplace.settings import Settings
 from commonplace.storage.sqlite.store import FILE_NAME
-from tests.damage import lose_part, lose_table
-from tests.fakes import Clock, Embedder
+from tests.damage import COUNT, lose_part, lose_table, reopened, written
 
 pytestmark = pytest.mark.anyio
-
-COUNT = 120
-
-
-def reopened(folder: Path) -> Engine:
-    settings = Settings(data_dir=str(folder), timezone="Asia/Seoul")
-    return build(settings, model=Embedder(), clock=Clock(), zone=ZoneInfo("Asia/Seoul"))
-
-
-async def written(engine: Engine, owner: Actor, folder: Path) -> None:
-    """Many memories, and nothing beside the file that would do without it."""
-    for number in range(COUNT):
-        await engine.memories.remember(owner, Draft(f"subject{number} " + f"filler{number} " * 40))
-    await engine.close()
-    for copy in folder.glob("index-*.npz"):
-        copy.unlink()
 
 
 async def found(engine: Engine, owner: Actor) -> tuple[list[int], set[str]]:
@@ -61,38 +40,29 @@ async def test_the_rest_is_found_and_the_damage_told(
 ) -> None:
     await written(engine, owner, folder)
     lose(folder / FILE_NAME, table)
-    engine = reopened(folder)
-    try:
+    async with reopened(folder) as engine:
         numbers, told = await found(engine, owner)
         assert len(numbers) >= fewest
         assert any("malformed" in words for words in told)
         assert "malformed" in engine.store.damage
-    finally:
-        await engine.close()
 
 
 async def test_without_its_words_a_memory_is_found_by_its_meaning(engine: Engine, owner: Actor, folder: Path) -> None:
     await written(engine, owner, folder)
     lose_table(folder / FILE_NAME, "words_data")
-    engine = reopened(folder)
-    try:
+    async with reopened(folder) as engine:
         recalled = await engine.recall.recall(owner, Question("subject7 filler7", 1))
         assert recalled.hits[0].memory.content.startswith("subject7 ")
         assert recalled.reach.damage
-    finally:
-        await engine.close()
 
 
 async def test_a_list_leaves_nothing_out_in_silence(engine: Engine, owner: Actor, folder: Path) -> None:
     await written(engine, owner, folder)
     lose_part(folder / FILE_NAME, "memories")
-    engine = reopened(folder)
-    try:
+    async with reopened(folder) as engine:
         await engine.recall.recall(owner, Question("anything"))
         with pytest.raises(StoreCorrupt):
             await engine.memories.page(owner, 100)
-    finally:
-        await engine.close()
 
 
 async def test_what_is_lost_of_the_vectors_does_not_keep_a_list_from_being_read(
@@ -100,29 +70,20 @@ async def test_what_is_lost_of_the_vectors_does_not_keep_a_list_from_being_read(
 ) -> None:
     await written(engine, owner, folder)
     lose_table(folder / FILE_NAME, "vectors")
-    engine = reopened(folder)
-    try:
+    async with reopened(folder) as engine:
         await engine.recall.recall(owner, Question("anything"))
         assert (await engine.memories.page(owner, 100)).total == COUNT
-    finally:
-        await engine.close()
 
 
 async def test_a_file_is_well_again_once_it_was_looked_at(engine: Engine, owner: Actor, folder: Path) -> None:
     await written(engine, owner, folder)
     sound = (folder / FILE_NAME).read_bytes()
     lose_table(folder / FILE_NAME, "words_data")
-    engine = reopened(folder)
-    try:
+    async with reopened(folder) as engine:
         await engine.recall.recall(owner, Question("subject7"))
-        assert await engine.store.check()
-        assert engine.store.damage
-    finally:
-        await engine.close()
-    (folder / FILE_NAME).write_bytes(sound)
-    engine = reopened(folder)
-    try:
-        assert await engine.store.check() == ""
+        assert "malformed" in engine.store.damage
+        assert await engine.store.check() == engine.store.damage != ""
+        (folder / FILE_NAME).write_bytes(sound)
+        assert await engine.store.check() == engine.store.damage == ""
+    async with reopened(folder) as engine:
         assert (await engine.recall.recall(owner, Question("subject7"))).reach.damage == ""
-    finally:
-        await engine.close()

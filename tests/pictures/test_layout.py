@@ -1,34 +1,37 @@
+from collections.abc import Sequence
+from itertools import combinations
 from math import hypot
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.pictures.packing import apart, enclosing, huddled, packed
+from commonplace.pictures.packing import Circle, apart, enclosing, huddled, packed
 from commonplace.pictures.semantic import laid_out
 from commonplace.pictures.terrain import Terrain, names
 from commonplace.pictures.treemap import divided
+
+
+def stand_apart(circles: Sequence[Circle], gap: float) -> bool:
+    return all(
+        hypot(x - ox, y - oy) >= r + other + gap - 1e-4 for (x, y, r), (ox, oy, other) in combinations(circles, 2)
+    )
 
 
 @given(st.lists(st.floats(0.5, 40.0), min_size=1, max_size=14))
 def test_packed_circles_do_not_overlap(radii: list[float]) -> None:
     circles = packed(radii, 1.0)
     assert [r for _, _, r in circles] == radii
-    for at, (x, y, r) in enumerate(circles):
-        for ox, oy, other in circles[at + 1 :]:
-            assert hypot(x - ox, y - oy) >= r + other + 1.0 - 1e-4
+    assert stand_apart(circles, 1.0)
     cx, cy, reach = enclosing(circles)
     assert all(hypot(x - cx, y - cy) + r <= reach + 1e-6 for x, y, r in circles)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0.5, 40.0), min_size=1, max_size=10))
 def test_huddled_circles_do_not_overlap_and_need_no_more_room(radii: list[float]) -> None:
     circles = huddled(radii, 1.0)
     assert [r for _, _, r in circles] == radii
-    for at, (x, y, r) in enumerate(circles):
-        for ox, oy, other in circles[at + 1 :]:
-            assert hypot(x - ox, y - oy) >= r + other + 1.0 - 1e-4
+    assert stand_apart(circles, 1.0)
     assert enclosing(circles)[2] <= enclosing(packed(radii, 1.0))[2] + 1e-3
 
 

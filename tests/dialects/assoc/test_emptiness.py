@@ -9,9 +9,8 @@ from commonplace.domain.access import Actor
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.storage.sqlite.store import FILE_NAME
-from tests.damage import lose_part
+from tests.damage import lose_part, reopened, written
 from tests.dialects.assoc.speech import AssocConversation, spoken_to
-from tests.engine.test_damage import reopened, written
 
 pytestmark = pytest.mark.anyio
 behaviour = pytest.mark.behaviour
@@ -71,12 +70,8 @@ async def test_a_damaged_file_is_not_said_to_be_empty(
 ) -> None:
     await written(engine, owner, folder)
     lose_part(folder / FILE_NAME, "memories")
-    engine = reopened(folder)
-    try:
-        async with spoken_to(engine, settings) as talk:
-            for filters in ({"domains": ["global"]}, {"categories": ["design"]}, {"importance_max": 0.0}):
-                said = await talk.says("search", type="semantic", query="x", filters=filters)
-                assert "壊れていて" in said
-                assert not any(words in said for words in ("まだ", "条件"))
-    finally:
-        await engine.close()
+    async with reopened(folder) as engine, spoken_to(engine, settings) as talk:
+        for filters in ({"domains": ["global"]}, {"categories": ["design"]}, {"importance_max": 0.0}):
+            said = await talk.says("search", type="semantic", query="x", filters=filters)
+            assert "壊れていて" in said
+            assert not any(words in said for words in ("まだ", "条件"))
