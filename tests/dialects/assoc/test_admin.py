@@ -57,6 +57,14 @@ async def test_a_damaged_file_is_told_however_bad_it_is(local: AssocConversation
     assert "commonplace restore" in body["message"]
 
 
+@behaviour("assoc.admin.health_check")
+async def test_what_could_not_be_written_last_is_not_called_writable(local: AssocConversation, folder: Path) -> None:
+    await local.store()
+    lose_table(folder / "commonplace.db", "words_data")
+    await local.refused("memory", action="store", content="refused", domain="user")
+    assert not (await local.call("admin", action="health_check"))["storage"]["writable"]
+
+
 @behaviour("assoc.admin.system_stats")
 async def test_the_system_is_shown_in_figures(local: AssocConversation) -> None:
     await local.store()

@@ -88,11 +88,12 @@ async def health_check(call: Call) -> Done:
     statistics = await _legible_statistics(call)
     latest = await backups.latest()
     told = StoreCorrupt(store.location, damage).in_full if damage else ""
+    writable = store.writable and not store.trouble
     waiting = statistics.unembedded_reason if statistics else ""
     troubles = [one for one in (told, store.trouble, backups.trouble, waiting) if one]
     data = {
         "status": "healthy" if not troubles else "degraded",
-        "storage": {"location": store.location, "writable": store.writable, "damage": damage},
+        "storage": {"location": store.location, "writable": writable, "damage": damage},
         "embedding": {"model": call.engine.embedding.name, "pending": statistics.unembedded if statistics else None},
         "last_backup": _told(latest) if latest else None,
         "troubles": troubles,
