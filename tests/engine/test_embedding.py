@@ -214,3 +214,82 @@ async def test_who_waited_behind_a_failure_does_not_wait_as_long_again() -> None
     assert all(isinstance(one, EmbeddingFailed) for one in done)
     assert model.batches == [1]
     embedding.close()
+
+
+async def test_a_fast_embedder_that_nobody_asks_is_at_hand_and_a_slow_or_busy_one_is_not() -> None:
+    class Slow(Embedder):
+        def embed(self, texts: Sequence[str]) -> "Vectors":
+            under_way.set()
+            going.wait(10)
+            return super().embed(texts)
+
+    going, under_way = threading.Event(), threading.Event()
+    going.set()
+    fast, slow = Embedding(Embedder()), Embedding(Slow())
+    unasked = fast.is_at_hand
+    await fast.embed(["one"])
+    assert (unasked, fast.is_at_hand) == (False, True)  # at first it may still have a model to load
+    await slow.embed(["one"])
+    going.clear()
+    under_way.clear()
+    second = asyncio.ensure_future(slow.embed(["two"]))
+    await asyncio.to_thread(under_way.wait, 10)
+    assert not slow.is_at_hand  # busy
+    await asyncio.sleep(0.1)
+    going.set()
+    await second
+    assert not slow.is_at_hand  # slow
+    fast.close()
+    slow.close()
+
+
+async def test_a_search_asks_an_embedder_at_hand_from_the_thread_that_reads(
+    engine: Engine, owner: Actor, embedder: Embedder
+) -> None:
+    asked_by: list[str] = []
+    plain = embedder.embed
+
+    def embed(texts: Sequence[str]) -> "Vectors":
+        asked_by.append(threading.current_thread().name)
+        return plain(texts)
+
+    embedder.embed = embed  # type: ignore[method-assign]
+    await engine.memories.remember(owner, Draft("the lighthouse keeper"))
+    found = await engine.recall.recall(owner, Question("lighthouse keeper"))
+    again = await engine.recall.recall(owner, Question("lighthouse keeper"))
+    assert found.hits[0].memory.content == again.hits[0].memory.content == "the lighthouse keeper"
+    assert not found.reach.lexical_only
+    assert [name.split("_")[0] for name in asked_by] == ["commonplace-embedder", "commonplace-reader"]
+
+
+async def test_a_search_whose_embedder_fails_at_hand_goes_by_words_and_says_so(
+    engine: Engine, owner: Actor, embedder: Embedder
+) -> None:
+    await engine.memories.remember(owner, Draft("the lighthouse keeper"))
+    assert engine.embedding.is_at_hand
+    embedder.broken = "no route to host"
+    found = await engine.recall.recall(owner, Question("lighthouse"))
+    assert [hit.memory.content for hit in found.hits] == ["the lighthouse keeper"]
+    assert "no route to host" in found.reach.lexical_only
+    assert "no route to host" in engine.embedding.failure
+
+
+async def test_who_waited_behind_a_failure_on_another_thread_does_not_ask_again() -> None:
+    class Hanging(Embedder):
+        def embed(self, texts: Sequence[str]) -> "Vectors":
+            self.batches.append(len(texts))
+            going.wait(10)
+            raise EmbeddingFailed(self.name, "no answer")
+
+    going, model = threading.Event(), Hanging()
+    embedding = Embedding(model)
+    here = asyncio.ensure_future(asyncio.to_thread(embedding.embed_here, "first"))
+    while not model.batches:
+        await asyncio.sleep(0.01)
+    handed = asyncio.ensure_future(embedding.embed(["second"]))
+    await asyncio.sleep(0.05)
+    going.set()
+    done = await asyncio.gather(here, handed, return_exceptions=True)
+    assert all(isinstance(one, EmbeddingFailed) for one in done)
+    assert model.batches == [1]
+    embedding.close()

@@ -30,6 +30,8 @@ _USUAL = Scale(unrelated=0.4, same=0.85)
 _LONG = 20_000
 """Characters from which on cutting a text into terms would hold up the other callers."""
 _TO_CHOOSE = 2.0
+_SWIFT = 0.02
+"""Seconds a text up to which an embedder is fast; the default one takes a few thousandths."""
 _REST_AFTER_FAILURE = 15.0
 """Seconds in which a failed embedder is not asked again, so that storing does not wait for it every time."""
 
@@ -63,6 +65,9 @@ class Embedding:
         self._failed_at = 0.0
         self._replaced: EmbeddingFailed | None = None
         self._length = 0
+        self._turn = threading.Lock()
+        """Held by the one thread that asks the embedder."""
+        self._took = float("inf")
         self._scale = embedder.scale
         self.chosen = asyncio.Event()
         """Cleared by a process that serves, until it knows whose vectors its store goes by."""
@@ -100,6 +105,22 @@ class Embedding:
         request = _Request(texts, asyncio.get_running_loop().create_future())
         self._requests.put(request)
         return await request.outcome
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether a thread that needs one short text embedded had better do that itself than hand it over and wait.
+
+        So it is where nobody else is being served and the embedder was fast the last time: for a slow one, who reads
+        would wait.
+        """
+        return self._took < _SWIFT and not self._turn.locked() and self._requests.empty()
+
+    def embed_here(self, text: str) -> Vectors:
+        """The vector of a text, made by the thread that asks, or EmbeddingFailed."""
+        if self._replaced:
+            raise EmbeddingFailed(self.name, self._replaced.reason)
+        vector: Vectors = self._asked([text])[0]
+        return vector
 
     async def prints(self, text: str) -> Prints:
         """Everything derived from a text. Without vectors, and saying why, where the embedder fails."""
@@ -167,26 +188,36 @@ class Embedding:
             self._answer([request for request in batch if not request.outcome.cancelled()])
 
     def _answer(self, batch: Sequence[_Request]) -> None:
-        if failure := self._rested_for():  # it came while these were waiting, and they need not wait as long again
+        try:
+            vectors = self._asked([text for request in batch for text in request.texts])
+        except EmbeddingFailed as failure:
             self._refuse(batch, failure.reason)
             return
-        try:
-            vectors = self._embedder.embed([text for request in batch for text in request.texts])
-            self._check_length(vectors.shape[1])
-            self._scale = self._scale or measured(self._embedder)
-        except Exception as error:
-            self._fail(batch, error)
-            return
-        self._failure = None
         start = 0
         for request in batch:
             request.settle(request.outcome.set_result, vectors[start : start + len(request.texts)])
             start += len(request.texts)
 
-    def _fail(self, batch: Sequence[_Request], error: Exception) -> None:
+    def _asked(self, texts: Sequence[str]) -> Vectors:
+        """What the embedder says, or EmbeddingFailed; whoever else wants to ask it waits meanwhile."""
+        with self._turn:
+            if failure := self._rested_for():  # it came while these were waiting, and they need not wait as long again
+                raise EmbeddingFailed(self.name, failure.reason)
+            began = time.monotonic()
+            try:
+                vectors = self._embedder.embed(texts)
+                self._check_length(vectors.shape[1])
+                self._scale = self._scale or measured(self._embedder)
+            except Exception as error:
+                raise self._failed(error) from error
+            self._failure, self._took = None, (time.monotonic() - began) / max(len(texts), 1)
+            return vectors
+
+    def _failed(self, error: Exception) -> EmbeddingFailed:
+        """As everyone is told of it, and kept for those who come next."""
         reason = error.reason if isinstance(error, EmbeddingFailed) else f"{type(error).__name__}: {error}"
         self._failure, self._failed_at = EmbeddingFailed(self.name, reason), time.monotonic()
-        self._refuse(batch, reason)
+        return self._failure
 
     def _refuse(self, batch: Sequence[_Request], reason: str) -> None:
         for request in batch:

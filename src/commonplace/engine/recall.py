@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.collection import Scope
-from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
 from commonplace.domain.ranking import (
@@ -31,9 +30,9 @@ from commonplace.domain.ranking import (
 )
 from commonplace.engine.access import narrowed, own_labels, readable
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.meanings import Meaning, Meanings
 from commonplace.engine.passages import passage
 from commonplace.language import samples
-from commonplace.language.parts import gist
 from commonplace.language.terms import query_terms
 from commonplace.ports import Clock, LexicalHits, NothingScanned, Prints, Reading, Scan, Store, Transaction
 
@@ -52,8 +51,6 @@ TOGETHER = 4
 CLOSER = 0.05
 """By how much of what is missing to the strongest."""
 MOST_RESULTS = 1000
-_LATELY = 64
-"""How many questions keep their vectors: one prompt asks the same up to four times, and people ask again."""
 _GLANCE = 24
 """How many of the nearest are compared in full precision where a few are wanted."""
 
@@ -144,17 +141,19 @@ class Recall:
         self._clock = clock
         self._used: Counter[int] = Counter()
         self._together: Counter[tuple[int, int]] = Counter()
-        self._lately: dict[str, Vectors] = {}
+        self._meanings = Meanings(embedding)
 
     async def recall(self, actor: Actor, question: Question) -> Recalled:
         """The memories that answer best, best first."""
         require(actor, Permission.READ)
         question = _checked(question)
-        vector, failure = await self._vector(question.text)
-        now = self._clock.now()
-        recalled = await self._store.read(
-            lambda tx: self._found(tx, _among(tx, actor, question, now), question, vector, failure)
-        )
+        promised, now = await self._meanings.promised(question.text), self._clock.now()
+
+        def work(tx: Reading) -> Recalled:
+            meaning = promised()  # before the first look at the file, which would keep this view of it open meanwhile
+            return self._found(tx, _among(tx, actor, question, now), question, meaning)
+
+        recalled = await self._store.read(work)
         found = [hit.memory.number for hit in recalled.hits]
         self._used.update(found)
         self._together.update(combinations(sorted(found[:TOGETHER]), 2))
@@ -193,7 +192,7 @@ class Recall:
         """The same memories, which a search gave; of a longer text only what stands around the part that answers."""
         vector = None
         if any(len(memory.content) > most for memory in memories):
-            vector, _ = await self._vector(question)
+            vector, _ = await self._meanings.of(question)
         if vector is None:
             return list(memories)
 
@@ -207,9 +206,9 @@ class Recall:
     async def rehearse(self) -> None:
         """Search where nothing is to be found: whoever asks first need not wait for what a search has to load."""
         question = Question(samples.ALIKE[0][0])
-        vector, _ = await self._vector(question.text)
+        meaning = await self._meanings.of(question.text)
         nowhere = Filter(frozenset(), self._clock.now())
-        await self._store.read(lambda tx: self._found(tx, nowhere, question, vector, ""))
+        await self._store.read(lambda tx: self._found(tx, nowhere, question, meaning))
 
     def used(self, memory: Memory) -> None:
         """Someone has looked at it."""
@@ -268,21 +267,9 @@ class Recall:
         if used and self._store.writable:
             await self._store.write(work)
 
-    async def _vector(self, question: str) -> tuple[Vectors | None, str]:
-        text = gist(question)
-        vector = self._lately.pop(text, None)
-        if vector is None:
-            try:
-                vector = (await self._embedding.embed([text]))[0]
-            except EmbeddingFailed as failure:
-                return None, failure.message
-        self._lately[text] = vector  # at the end, so that what was asked for longest ago stands first
-        if len(self._lately) > _LATELY:
-            del self._lately[next(iter(self._lately))]
-        return vector, ""
-
-    def _found(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None, failure: str) -> Recalled:
+    def _found(self, tx: Reading, among: Filter, question: Question, meaning: Meaning) -> Recalled:
         """What is close enough, and what comes closest where nothing is."""
+        vector, failure = meaning
         embedded = tx.embedded()
         if not failure and embedded.by not in (None, self._embedding.fingerprint):
             vector, failure = None, f"the store has vectors of {embedded.by}, not of {self._embedding.name}"

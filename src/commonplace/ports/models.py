@@ -22,7 +22,7 @@ class Clock(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of unit length. Called from one thread at a time."""
+    """Turns texts into vectors of unit length. Called from one thread at a time, though not always the same."""
 
     @property
     def name(self) -> str:
