@@ -1,6 +1,7 @@
 """セッション管理: get_session, get_status, end_session."""
 
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,8 @@ from commonplace import __version__
 from commonplace.dialects.creo.session import session_id
 from commonplace.domain.errors import NotFound
 from commonplace.engine import Engine
+from commonplace.storage.sqlite.store import FILE_NAME
+from tests.damage import lose_table
 from tests.dialects.conversation import unique
 from tests.dialects.creo.speech import CreoConversation, Speaker
 from tests.fakes import Clock, Embedder
@@ -60,6 +63,27 @@ async def test_status_says_when_the_embedder_fails_and_never_where_the_data_lie(
     assert not status["embedder"]["ready"]
     assert "out of order" in status["embedder"]["reason"]
     assert engine.store.location not in str(status)
+
+
+@behaviour("creo.session.status_damaged")
+@pytest.mark.parametrize(
+    ("table", "unreadable"),
+    [("events", set()), ("meta", set()), ("memories", {"memories"}), ("todos_of", {"openTodos"}), ("users", {"name"})],
+)
+async def test_status_tells_of_a_damaged_file_and_of_what_cannot_be_read(
+    local: CreoConversation, engine: Engine, folder: Path, table: str, unreadable: set[str]
+) -> None:
+    await local.remember("x")
+    lose_table(folder / FILE_NAME, table)
+    status = await local.call("get_status")
+    assert status["status"] == "degraded"
+    assert "part of the file is damaged" in status["storage"]["reason"]
+    figures = status["counts"] | {"name": status["user"]["name"]}
+    assert {what for what, figure in figures.items() if figure is None} == unreadable
+    said = await local.says("get_status")
+    assert "part of the file is damaged" in said
+    assert ("読めません" in said) == bool(unreadable)
+    assert engine.store.location not in str(status) + said
 
 
 @behaviour("creo.session.get")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Annotated
+from collections.abc import Awaitable
+from typing import Annotated, TypeVar
 from urllib.parse import quote, unquote
 
 from pydantic import Field
@@ -15,7 +16,7 @@ from commonplace.dialects._dialect import Answer, Call
 from commonplace.dialects.creo._creo import API_VERSION, creo
 from commonplace.dialects.creo.answers import flat, instant, remaining
 from commonplace.domain.doing import Level
-from commonplace.domain.errors import NotFound
+from commonplace.domain.errors import NotFound, StoreFailed
 from commonplace.domain.memory import Memory
 from commonplace.engine.doings import Activity
 
@@ -26,6 +27,9 @@ _CURRENT = "current"
 _PAGE = 500
 _MOST_LOOKED_AT = 10_000
 _DAY = re.compile(r"/\d{4}-\d\d-\d\d\Z")
+_UNREADABLE = "読めません"
+
+T = TypeVar("T")
 
 Id = Annotated[str, Field(description="Session id as get_status tells it (session:…), or `current`")]
 
@@ -52,9 +56,11 @@ class SessionShown(TypedDict):
 
 
 class Counts(TypedDict):
-    memories: int
-    ephemeral: int
-    openTodos: int
+    """None where the file cannot be read."""
+
+    memories: int | None
+    ephemeral: int | None
+    openTodos: int | None
 
 
 class EmbedderState(TypedDict):
@@ -70,7 +76,7 @@ class StorageState(TypedDict):
 
 class StatusUser(TypedDict):
     id: str
-    name: str
+    name: str | None
 
 
 class ServerStatus(TypedDict):
@@ -125,9 +131,9 @@ async def get_session(call: Call, sessionId: Id) -> Answer[SessionShown]:
 @creo.reads
 async def get_status(call: Call) -> Answer[ServerStatus]:
     """Whether the server is well, who you are, the id of this session, and what you can see in figures."""
-    user = await call.engine.access.user(call.actor)
     await call.engine.embedding.until_chosen()
-    failure, trouble = call.engine.embedding.failure, _trouble(call)
+    name, counts = await _legible(_own_name(call)), await _counts(call)
+    failure, trouble = call.engine.embedding.failure, await _trouble(call, counts)
     uptime = call.engine.clock.now() - call.engine.doings.began_at
     answer: ServerStatus = {
         "status": "degraded" if failure or trouble else "ok",
@@ -135,20 +141,13 @@ async def get_status(call: Call) -> Answer[ServerStatus]:
         "version": API_VERSION,
         "release": __version__,
         "uptimeSeconds": int(uptime.total_seconds()),
-        "user": {"id": f"users:{user.id}", "name": user.name},
+        "user": {"id": f"users:{call.actor.user}", "name": name},
         "sessionId": session_id(call.actor.session),
-        "counts": await _counts(call),
+        "counts": counts,
         "embedder": {"name": call.engine.embedding.name, "ready": not failure, "reason": failure},
         "storage": {"writable": call.engine.store.writable and not call.engine.store.trouble, "reason": trouble},
     }
-    counts = answer["counts"]
-    lines = [
-        f"{'⚠️' if failure or trouble else '✅'} {answer['server']} {API_VERSION}: {answer['status']}",
-        f"セッション: {answer['sessionId']}",
-        f"ユーザー: {flat(user.name, 80)}",
-        f"メモリ: {counts['memories']}件 (一時 {counts['ephemeral']}件), 未完Todo: {counts['openTodos']}件",
-    ]
-    return Answer(answer, text="\n".join(lines))
+    return Answer(answer, text="\n".join(_standing(answer)))
 
 
 @creo.destroys
@@ -228,21 +227,61 @@ def _client(session: str) -> str | None:
     return session[: day.start()].rpartition("/")[2] or None if day else None
 
 
-def _trouble(call: Call) -> str:
+def _standing(answer: ServerStatus) -> list[str]:
+    reason, counts = answer["storage"]["reason"], answer["counts"]
+    memories, ephemeral, todos = (_counted(counts[what]) for what in ("memories", "ephemeral", "openTodos"))
+    return [
+        f"{'✅' if answer['status'] == 'ok' else '⚠️'} {answer['server']} {API_VERSION}: {answer['status']}",
+        f"セッション: {answer['sessionId']}",
+        f"ユーザー: {_UNREADABLE if answer['user']['name'] is None else flat(answer['user']['name'], 80)}",
+        f"メモリ: {memories} (一時 {ephemeral}), 未完Todo: {todos}",
+        *([f"ストレージ: {reason}"] if reason else []),
+    ]
+
+
+def _counted(count: int | None) -> str:
+    return _UNREADABLE if count is None else f"{count}件"
+
+
+async def _trouble(call: Call, counts: Counts) -> str:
     """Where the store lies is for nobody to read here."""
     store = call.engine.store
+    if store.damage and await _legible(store.check()) != "":  # looked at again: a backup may have been put back since
+        return "part of the file is damaged; whoever runs the server can put back a backup"
+    if None in counts.values():
+        return "the store cannot be read"
     if not store.writable:
         return "the store can only be read"
-    if store.damage:
-        return "part of the file is damaged"
     return "the last write failed" if store.trouble else ""
 
 
 async def _counts(call: Call) -> Counts:
-    everything = await call.engine.memories.page(call.actor, 1)
-    ephemeral = await call.engine.memories.page(call.actor, 1, ephemeral=True)
-    _, todos = await call.engine.todos.urgent(call.actor, 1)
-    return {"memories": everything.total, "ephemeral": ephemeral.total, "openTodos": todos}
+    return {
+        "memories": await _legible(_total(call)),
+        "ephemeral": await _legible(_total(call, ephemeral=True)),
+        "openTodos": await _legible(_open_todos(call)),
+    }
+
+
+async def _legible(figure: Awaitable[T]) -> T | None:
+    """Nothing where it cannot be read: then, if ever, it is asked how the server is."""
+    try:
+        return await figure
+    except StoreFailed:
+        return None
+
+
+async def _own_name(call: Call) -> str:
+    return (await call.engine.access.user(call.actor)).name
+
+
+async def _total(call: Call, *, ephemeral: bool | None = None) -> int:
+    return (await call.engine.memories.page(call.actor, 1, ephemeral=ephemeral)).total
+
+
+async def _open_todos(call: Call) -> int:
+    _, total = await call.engine.todos.urgent(call.actor, 1)
+    return total
 
 
 async def _unpromoted(call: Call) -> list[Memory]:
