@@ -35,7 +35,7 @@ def _lose(file: Path, query: str, table: str) -> None:
     with file.open("r+b") as raw:
         raw.seek((pages[len(pages) // 2] - 1) * _PAGE)
         raw.write(b"\xff" * _PAGE)
-    connection.execute("INSERT INTO meta (key, value) VALUES ('other', '')")
+    connection.execute("INSERT INTO leases (name, holder, ends_at) VALUES ('other', '', 0)")
     connection.close()
 
 

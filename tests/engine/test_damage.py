@@ -7,6 +7,7 @@ import pytest
 
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import StoreCorrupt
+from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
 from commonplace.engine.recall import Question
 from commonplace.storage.sqlite.store import FILE_NAME
@@ -33,6 +34,9 @@ async def found(engine: Engine, owner: Actor) -> tuple[list[int], set[str]]:
         (lose_part, "vectors", COUNT),
         (lose_table, "vectors", COUNT),
         (lose_part, "memories", COUNT // 2),
+        (lose_table, "uses", COUNT),
+        (lose_table, "events", COUNT),
+        (lose_table, "meta", COUNT),
     ],
 )
 async def test_the_rest_is_found_and_the_damage_told(
@@ -54,6 +58,29 @@ async def test_without_its_words_a_memory_is_found_by_its_meaning(engine: Engine
         recalled = await engine.recall.recall(owner, Question("subject7 filler7", 1))
         assert recalled.hits[0].memory.content.startswith("subject7 ")
         assert recalled.reach.damage
+
+
+async def test_what_happened_is_not_needed_to_see_what_there_is_now(engine: Engine, owner: Actor, folder: Path) -> None:
+    await engine.memories.remember(owner, Draft("one before"))
+    await engine.recall.recall(owner, Question("anything"))  # from here on the index follows the events
+    async with reopened(folder) as other:
+        await written(other, owner, folder)
+    lose_part(folder / FILE_NAME, "events")
+    numbers, told = await found(engine, owner)
+    assert len(numbers) == COUNT
+    assert all("malformed" in words for words in told)
+
+
+@pytest.mark.parametrize("table", ["events", "meta"])
+async def test_a_list_needs_neither_what_happened_nor_the_marks_of_the_store(
+    engine: Engine, owner: Actor, folder: Path, table: str
+) -> None:
+    await written(engine, owner, folder)
+    lose_table(folder / FILE_NAME, table)
+    async with reopened(folder) as engine:
+        page = await engine.memories.page(owner, COUNT)
+        assert (len(page.memories), page.total) == (COUNT, COUNT)
+        assert "malformed" in engine.store.damage
 
 
 async def test_a_list_leaves_nothing_out_in_silence(engine: Engine, owner: Actor, folder: Path) -> None:

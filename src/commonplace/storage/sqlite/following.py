@@ -83,7 +83,7 @@ class Follower:
 
     @property
     def damage(self) -> str:
-        """Why the index lacks what it should have; empty when it lacks nothing."""
+        """What was met of a damaged file; then the index may lack something. Empty when it lacks nothing."""
         return self._salvage.lost
 
     def index(self, connection: apsw.Connection, sight: Sight) -> Guarded:
@@ -100,16 +100,20 @@ class Follower:
         if self._index is None or self._followed != followed:
             if self._followed and self._followed.history != followed.history:
                 self.counts = Counts()
-            self._index, self._followed = self._opened(connection, followed), followed
+            self._index, self._followed = self._opened(connection, sight), followed
             self._unsure = frozenset()
-        if self._catch_up(connection, self._index, sight):
-            self._index.tidy()
+        current = self._index
+        changed = self._salvage.attempt(lambda: self._catch_up(connection, current, sight))
+        if changed is None:  # what has happened cannot be read, but what there is now can
+            self._index, self._unsure = self._prepared(connection, sight), frozenset()
+        elif changed:
+            current.tidy()
         return self._index
 
     def _provisional(self, connection: apsw.Connection, sight: Sight) -> Index:
         """The index with what a transaction has written so far, which may yet be rolled back."""
         if self._index is None or self._followed != sight.followed:
-            return self._built(connection, sight.followed)
+            return self._built(connection, sight)
         position = self._index.position
         self._unsure = self._catch_up(connection, self._index, sight) or self._unsure
         self._index.position = position  # whoever comes next takes it again
@@ -120,9 +124,16 @@ class Follower:
         with self._lock:
             return len(self._index) if self._index else 0
 
-    def _opened(self, connection: apsw.Connection, followed: Followed) -> Index:
+    def _opened(self, connection: apsw.Connection, sight: Sight) -> Index:
         self._salvage = Salvage()
-        index = self._loaded(connection, followed) or self._built(connection, followed)
+        index = self._salvage.attempt(lambda: self._loaded(connection, sight.followed))
+        if index is None:
+            return self._prepared(connection, sight)
+        index.prepare()
+        return index
+
+    def _prepared(self, connection: apsw.Connection, sight: Sight) -> Index:
+        index = self._built(connection, sight)
         index.prepare()
         return index
 
@@ -139,13 +150,13 @@ class Follower:
         self._saved_at, self.counts = stamp.event, counts
         return index
 
-    def _built(self, connection: apsw.Connection, followed: Followed) -> Index:
-        self._saved_at = 0
+    def _built(self, connection: apsw.Connection, sight: Sight) -> Index:
+        self._saved_at, followed = 0, sight.followed
         index = self._salvage.attempt(lambda: _whole(connection, followed))
         if index is None:
             index = Index(followed.dimensions)
             _take(connection, index, followed, range(1, _last_memory(connection) + 1), self._salvage)
-        index.position = _last_event(connection)
+        index.position = sight.last
         return index
 
     def _catch_up(self, connection: apsw.Connection, index: Index, sight: Sight) -> frozenset[int]:
@@ -209,6 +220,12 @@ def sight(connection: apsw.Connection, fingerprint: str) -> Sight:
     return Sight(Followed(fingerprint, embedder or 0, dimensions or 1, history or ""), last or 0)
 
 
+def blind_sight(connection: apsw.Connection, fingerprint: str) -> Sight:
+    """Where it cannot be read what has happened: whose vectors there are, as before the first event."""
+    row = connection.execute(queries()["embedder"], {"fingerprint": fingerprint}).fetchone()
+    return Sight(Followed(fingerprint, *(row or (0, 1))), 0)
+
+
 def store_id(connection: apsw.Connection) -> str:
     return _meta(connection, "store")
 
@@ -216,10 +233,6 @@ def store_id(connection: apsw.Connection) -> str:
 def _meta(connection: apsw.Connection, key: str) -> str:
     row = connection.execute(queries()["meta"], {"key": key}).fetchone()
     return str(row[0]) if row else ""
-
-
-def _last_event(connection: apsw.Connection) -> int:
-    return int(connection.execute(queries()["last_event"]).get)
 
 
 def _last_memory(connection: apsw.Connection) -> int:

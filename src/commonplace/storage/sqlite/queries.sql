@@ -133,6 +133,16 @@ SELECT * FROM records WHERE id = (SELECT memory FROM blocks WHERE number = :bloc
 -- name: memories
 SELECT * FROM records WHERE number IN (SELECT value FROM json_each(:numbers)) AND {passes}
 
+-- name: memories_uncounted
+-- What is not asked for is not read: without their columns SQLite leaves the uses alone.
+SELECT
+    number, id, content, content_type, tags, keywords, category, importance, metadata, collection_id, domain,
+    author_user, author_credential, author_session, author_tool, created_at, version,
+    reviser_user, reviser_credential, reviser_session, reviser_tool, revised_at,
+    NULL, NULL, ttl, ends_at, block, collection
+FROM records
+WHERE number IN (SELECT value FROM json_each(:numbers)) AND {passes}
+
 -- name: page
 SELECT * FROM records WHERE {passes} ORDER BY created_at DESC, number DESC LIMIT :limit OFFSET :offset
 

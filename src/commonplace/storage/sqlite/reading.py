@@ -122,13 +122,17 @@ class SqliteReading(ReadingParts):
         return rows.memory(row) if row else None
 
     def memories(self, numbers: Sequence[int], among: Filter) -> Sequence[Memory]:
-        return _in_order(self._memory_rows(among, numbers), numbers)
+        return _in_order(self._memory_rows("memories", among, numbers), numbers)
 
     def legible(self, numbers: Sequence[int], among: Filter) -> Sequence[Memory]:
-        return _in_order(self._salvage.rows(partial(self._memory_rows, among), numbers), numbers)
+        found = self._salvage.rows(partial(self._memory_rows, "memories", among), numbers)
+        if self._salvage.lost and len(found) < len(numbers):  # perhaps only how often they were used is lost
+            missed = sorted({*numbers}.difference(row[0] for row in found))
+            found += self._salvage.rows(partial(self._memory_rows, "memories_uncounted", among), missed)
+        return _in_order(found, numbers)
 
-    def _memory_rows(self, among: Filter, numbers: Sequence[int]) -> list[Row]:
-        return self._all("memories", numbers=rows.numbers_json(numbers), **rows.filter_bindings(among))
+    def _memory_rows(self, query: str, among: Filter, numbers: Sequence[int]) -> list[Row]:
+        return self._all(query, numbers=rows.numbers_json(numbers), **rows.filter_bindings(among))
 
     def page(self, among: Filter, limit: int, offset: int = 0) -> Page:
         newest = self._newest(among)
@@ -153,7 +157,7 @@ class SqliteReading(ReadingParts):
     def crowd(self, among: Filter) -> Crowd:
         with self._index() as index:
             # It may have seen more than this view, or lack what is damaged.
-            behind = index.position > self.last_event() or bool(self._follower().damage)
+            behind = bool(self.damage) or index.position > self.last_event()
             columns = None if behind else index.columns(self._passing(index, among))
         return self._census.crowd(columns or self._census.columns(among))
 
@@ -164,7 +168,7 @@ class SqliteReading(ReadingParts):
         in silence is worse than none.
         """
         with self._index() as index:
-            if index.position > self.last_event() or self._follower().damage:
+            if self.damage or index.position > self.last_event():
                 return None
             return index.newest(self._passing(index, among))
 
@@ -273,10 +277,13 @@ class SqliteReading(ReadingParts):
 
     def facts(self, numbers: Iterable[int]) -> Mapping[int, Facts]:
         wanted = list(numbers)
-        uses: dict[int, int] = dict(self._all("uses", numbers=rows.numbers_json(wanted)))
+        uses: dict[int, int] = dict(self._salvage.rows(self._uses, wanted))
         with self._index() as index:
             known = index.facts(wanted)
         return {number: Facts(importance, created, uses.get(number, 0)) for number, importance, created in known}
+
+    def _uses(self, numbers: Sequence[int]) -> list[Row]:
+        return self._all("uses", numbers=rows.numbers_json(numbers))
 
     def vectors(self, number: int, fingerprint: str) -> Vectors | None:
         from commonplace.storage.sqlite.following import unpacked
@@ -341,19 +348,29 @@ class SqliteReading(ReadingParts):
     # The index
 
     def _index(self, fingerprint: str = "") -> AbstractContextManager[Index]:
+        seen = self._sight(fingerprint or self._fingerprint)
         self._followed = self._follower()
-        return self._followed.index(self._connection, self._sight(fingerprint or self._fingerprint))
+        return self._followed.index(self._connection, seen)
 
     def _sight(self, fingerprint: str) -> Sight:
         """What a reading sees stays the same to its end, so one look is enough."""
         if fingerprint not in self._sights:
-            self._sights[fingerprint] = self._looked(fingerprint)
+            seen = self._salvage.attempt(lambda: self._looked(fingerprint))
+            self._sights[fingerprint] = seen or self._looked_blindly(fingerprint)
         return self._sights[fingerprint]
 
     def _looked(self, fingerprint: str) -> Sight:
         from commonplace.storage.sqlite.following import sight
 
         return sight(self._connection, fingerprint)
+
+    def _looked_blindly(self, fingerprint: str) -> Sight:
+        """Without the events nobody can tell how far an index has come: this reading gets one of its own."""
+        from commonplace.storage.sqlite.following import Follower, blind_sight
+
+        own = Follower(None)
+        self._follower = lambda: own
+        return blind_sight(self._connection, fingerprint)
 
     def _passing(self, index: Index, among: Filter) -> NDArray[np.bool_]:
         """The filter as a mask; a search asks for the same one several times."""
