@@ -15,7 +15,7 @@ from commonplace import __version__
 from tests.serving import OWNER_KEY, Era, Served, over_http, over_sse, served
 from tests.transports.wire import bearer, key_for, message_in, modern_headers, opened, post, request
 
-PARSE_ERROR = -32700
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 
 
 @pytest.mark.anyio
@@ -155,6 +155,20 @@ def test_hostile_json_is_an_error_and_not_a_failure(server: Served, arguments: s
         assert "error" in message or message["result"]["structuredContent"]["code"] == "INVALID_PARAMETER"
         assert "Traceback" not in response.text
     assert _listing_works(server)
+
+
+def test_what_is_nested_too_deeply_is_refused_under_its_id(server: Served) -> None:
+    deep = '{"content": %s}' % ("[" * 5_000 + "]" * 5_000)
+    for modern in (True, False):
+        sent = json.dumps({**request("tools/call", modern=modern, name="add_memory", arguments="HERE"), "id": 77})
+        headers = (
+            modern_headers("tools/call", "add_memory") if modern else bearer() | {"Mcp-Session-Id": opened(server)}
+        )
+        response = post(server, sent.replace('"HERE"', deep), headers)
+        assert response.status_code == 400
+        message = response.json()
+        assert (message["id"], message["error"]["code"]) == (77, INVALID_REQUEST)
+        assert "nested" in message["error"]["message"]
 
 
 @pytest.mark.anyio

@@ -36,15 +36,48 @@ def test_whole_characters_go_the_usual_way(value: str) -> None:
         CALL.replace("HERE", '"a"').encode("utf-16-le"),
         CALL.replace("HERE", '"\ud800"').encode("utf-8", "surrogatepass"),
         _call(r'"\ud800?"').replace(b"?", b"\xff"),
-        _call(r'["\ud800", ' + "[" * 30_000 + "]" * 30_000 + "]"),
+        _call(r'["\ud800", ' + "[" * 30_000 + "]" * 29_999 + "]"),
         _call(r'["\ud800", ' + "9" * 5_000 + "]"),
         _call(r'"\ud800"')[:-1],
         _call('"a"').replace(b'"b"', rb'"\ud800"'),
         rb'[{"a": "\ud800"}]',
     ],
-    ids=["utf-16", "without mark", "encoded", "no utf-8", "deep", "digits", "cut off", "beside", "list"],
+    ids=["utf-16", "without mark", "encoded", "no utf-8", "unclosed", "digits", "cut off", "beside", "list"],
 )
 def test_what_cannot_be_read_is_told_so(sent: bytes) -> None:
     with pytest.raises(Unreadable) as caught:
         read(sent)
+    assert caught.value.answer.error.code == types.PARSE_ERROR
+
+
+DEEP = [
+    "[" * 5_000 + "]" * 5_000,
+    '{"a":' * 300 + "1" + "}" * 300,
+    r'["\ud800", "]\"[", ' + "[" * 900 + "]" * 900 + "]",
+]
+
+
+@pytest.mark.parametrize("value", DEEP, ids=["lists", "objects", "with texts"])
+@pytest.mark.parametrize("identifier", ["7", '"]}"'])
+def test_what_is_nested_too_deeply_is_answered_under_its_id(value: str, identifier: str) -> None:
+    behind = f'{{"jsonrpc": "2.0", "method": "x", "params": {{"a": {value}}}, "id": {identifier}}}'
+    for sent in (_call(value).replace(b"7", identifier.encode(), 1), behind.encode()):
+        with pytest.raises(Unreadable) as caught:
+            read(sent)
+        assert caught.value.answer.id == json.loads(identifier)
+        assert caught.value.answer.error.code == types.INVALID_REQUEST
+        assert "200 at most" in caught.value.answer.error.message
+
+
+def test_what_is_wide_or_as_deep_as_can_be_read_is_a_message() -> None:
+    for value in ("[" * 197 + "]" * 197, "[" + "[]," * 5_000 + "[]]"):
+        assert isinstance(read(_call(value)), types.JSONRPCRequest)
+
+
+@pytest.mark.parametrize(
+    "sent", ['{"id": 7, "a": ' + '"' + '\\"' * 200_000 + "[" * 300, '{"id": 7, "a": ' + "[]," * 200_000]
+)
+def test_what_is_long_and_no_json_is_soon_refused(sent: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        read(sent.encode())
     assert caught.value.answer.error.code == types.PARSE_ERROR

@@ -87,8 +87,9 @@ def test_what_is_no_message_is_answered_without_an_id(line: Lines, sent: bytes, 
         (_call(7, '"text"'), INVALID_PARAMS),
         (_call(7, "{}", "nothing"), INVALID_PARAMS),
         (_call(7, "{}", r"\ud800"), PARSE_ERROR),
+        (_call(7, '{"content": %s}' % ("[" * 5_000 + "]" * 5_000)), INVALID_REQUEST),
     ],
-    ids=["no method", "version", "params", "method", "list", "text", "tool", "surrogate"],
+    ids=["no method", "version", "params", "method", "list", "text", "tool", "surrogate", "deep"],
 )
 def test_a_request_that_cannot_be_served_is_answered_under_its_id(line: Lines, sent: str, code: int) -> None:
     answer = line.ask(sent)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from itertools import islice
 from typing import Any
 
 import mcp_types as types
@@ -19,7 +20,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 ARGUMENTS = "commonplace.arguments"
 """Under this key an HTTP request carries arguments that went past the parser."""
+DEEPEST = 200
+"""So deep the SDK's parser goes; what is nested deeper than that it gives up, and the id with it."""
 _HALVES = re.compile(rb"\\u[dD][89a-fA-F]")
+_MARKS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
+"""A text in quotes, in which brackets mean nothing, or a bracket."""
+_MOST_MARKS = 100_000
 
 
 class Unreadable(Exception):
@@ -53,6 +59,8 @@ def apart(text: bytes) -> tuple[bytes, dict[str, Any]]:
     """A text as the SDK can read it, and the arguments it had to be parted from; mostly there are none."""
     if not _is_utf8(text):
         raise Unreadable(types.PARSE_ERROR, "Parse error: this is no UTF-8", _leniently(text))
+    if text.count(b"[") + text.count(b"{") > DEEPEST and not _is_readable(text):
+        _refuse_deep(text)
     if not _HALVES.search(text) or _is_readable(text):
         return text, {}
     sent = _leniently(text)
@@ -99,6 +107,30 @@ def _unreadable(text: bytes, error: ValidationError) -> Unreadable:
     if any(one["type"] == "json_invalid" for one in error.errors(include_url=False, include_input=False)):
         return Unreadable(types.PARSE_ERROR, "Parse error: this is no JSON that can be read", _leniently(text))
     return Unreadable(types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _leniently(text))
+
+
+def _refuse_deep(text: bytes) -> None:
+    surface, depth = _surface(text)
+    sent = _leniently(surface)
+    if depth > DEEPEST and isinstance(sent, dict):
+        message = f"Invalid request: it is nested {depth} levels deep, {DEEPEST} at most can be read"
+        raise Unreadable(types.INVALID_REQUEST, message, sent)
+
+
+def _surface(text: bytes) -> tuple[bytes, int]:
+    """A text with nothing in what is nested in it, and how deep that goes."""
+    kept, begun, depth, deepest = [], 0, 0, 0
+    for mark in islice(_MARKS.finditer(text), _MOST_MARKS):
+        if mark[0] in (b"[", b"{"):
+            if depth == 1:
+                kept.append(text[begun : mark.start()] + b"null")
+            depth += 1
+            deepest = max(deepest, depth)
+        elif mark[0] in (b"]", b"}"):
+            depth -= 1
+            if depth == 1:
+                begun = mark.end()
+    return b"".join([*kept, text[begun:]]), deepest
 
 
 def _is_utf8(text: bytes) -> bool:
