@@ -9,8 +9,9 @@ import pytest
 from commonplace.bootstrap import build
 from commonplace.cli import main
 from commonplace.domain.access import Actor
-from commonplace.domain.memory import Memory
+from commonplace.domain.memory import Draft, Memory
 from commonplace.engine import Engine
+from commonplace.engine.memories import Reference
 from commonplace.settings import Settings
 from tests.engine.gardening import Gardener
 from tests.fakes import Clock, Embedder
@@ -49,6 +50,19 @@ async def test_sessions_changes_and_versions_are_shown(folder: Path, memory: Mem
         versions = run("history", "versions", name, *history[1:])
         assert [line.split("\t")[0] for line in versions.stdout.splitlines()] == ["1", "2"], name
     assert "\x1b" not in sessions.stdout + versions.stdout
+
+
+async def test_of_a_tie_the_other_end_is_shown(folder: Path, engine: Engine, owner: Actor) -> None:
+    agent = owner.through("test", "tying")
+    one, other, gone = [await engine.memories.remember(owner, Draft(text)) for text in ("one", "the\x1bother", "gone")]
+    for end in (other, gone):
+        await engine.links.connect(agent, Reference(one.id), Reference(end.id))
+    await engine.memories.forget(owner, Reference(gone.id))
+    shown = run("history", "session", "tying", "--data-dir", str(folder)).stdout.splitlines()
+    assert [line.split("\t")[1:] for line in shown] == [
+        ["linked", "test", one.id, "one", other.id, "the other"],
+        ["linked", "test", one.id, "one", "gone, or not yours to see", ""],
+    ]
 
 
 async def test_two_versions_are_compared_and_one_is_restored(folder: Path, memory: Memory, engine: Engine) -> None:

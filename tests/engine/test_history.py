@@ -5,7 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from commonplace.domain.access import Actor, Permission
+from commonplace.domain.access import Actor, Permission, Right
+from commonplace.domain.collection import Kind
 from commonplace.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from commonplace.domain.event import EventKind
 from commonplace.domain.memory import Change, Draft, Memory
@@ -123,6 +124,29 @@ async def test_the_changes_of_a_session_are_told_in_order_with_their_places(ann:
         ("some other text", "core://a")
     }
     assert {(one.glimpse, one.address) for one in done if one.event.memory == gone.id} == {("", "")}
+
+
+async def test_of_a_tie_both_ends_are_told_as_far_as_they_may_be_seen(engine: Engine, owner: Actor) -> None:
+    ben = await another(engine, "ben")
+    place = (await engine.collections.found(owner, Kind.PROJECT, "maps")).collection.id
+    await engine.collections.add_member(owner, Kind.PROJECT, place, "ben", Right.READ)
+    shared = await engine.memories.remember(owner, Draft("shared  with\nben", home=place))
+    own, gone = [await engine.memories.remember(owner, Draft(text)) for text in ("of the owner alone", "soon gone")]
+    agent = owner.through("test", "tying")
+    for other in (own, gone):
+        await engine.links.connect(agent, Reference(shared.id), Reference(other.id))
+    await engine.links.disconnect(agent, Reference(shared.id), Reference(own.id))
+    await engine.memories.forget(owner, Reference(gone.id))
+    done = await engine.history.changes(owner, "tying")
+    assert [(one.event.kind.value, one.other, one.other_glimpse) for one in done] == [
+        ("linked", own.id, "of the owner alone"),
+        ("linked", None, ""),
+        ("unlinked", own.id, "of the owner alone"),
+    ]
+    seen = await engine.history.changes(ben.actor, "tying")
+    assert [(one.glimpse, one.is_tie, one.other, one.other_glimpse) for one in seen] == [
+        ("shared with ben", True, None, "")
+    ] * 3
 
 
 @pytest.mark.parametrize("session", ["nobody", "", "'; DROP TABLE events; --"])

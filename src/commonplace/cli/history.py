@@ -10,7 +10,7 @@ from commonplace.cli.house import add_data_dir, plain, with_engine
 
 if TYPE_CHECKING:
     from commonplace.domain.access import Actor
-    from commonplace.domain.history import Undone
+    from commonplace.domain.history import Done, Undone
     from commonplace.engine import Engine
     from commonplace.engine.memories import Reference
 
@@ -66,10 +66,15 @@ def _session(options: argparse.Namespace) -> int:
         for done in await engine.history.changes(actor, options.session):
             at = f"{done.event.at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
             subject = plain(done.address) or done.event.memory
-            print(at, done.event.kind.value, plain(done.event.by.tool), subject, plain(done.glimpse), sep="\t")
+            tool, tied = plain(done.event.by.tool), _other_end(done) if done.is_tie else ()
+            print(at, done.event.kind.value, tool, subject, plain(done.glimpse), *tied, sep="\t")
         return 0
 
     return with_engine(options, work)
+
+
+def _other_end(done: Done) -> tuple[str, str]:
+    return (done.other, plain(done.other_glimpse)) if done.other else ("gone, or not yours to see", "")
 
 
 def _versions(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from commonplace.domain.event import Event
+from commonplace.domain.event import Event, EventKind
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Change, Memory, Version
 
@@ -41,6 +41,13 @@ class Done:
     event: Event
     glimpse: str
     address: str = ""
+    other: MemoryId | None = None
+    """The other end of a tie; none where that is gone or not to be seen, and where nothing was tied or untied."""
+    other_glimpse: str = ""
+
+    @property
+    def is_tie(self) -> bool:
+        return self.event.kind in (EventKind.LINKED, EventKind.UNLINKED)
 
 
 class Remedy(StrEnum):

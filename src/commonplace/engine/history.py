@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from commonplace.domain import limits
@@ -11,6 +12,7 @@ from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.event import Event, Session
 from commonplace.domain.filter import Filter
 from commonplace.domain.history import Comparison, Done, restoring, state
+from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Memory, Version
 from commonplace.engine import trees
 from commonplace.engine.access import readable
@@ -68,7 +70,8 @@ class History:
             if not events:
                 raise NotFound("session", session)
             among = readable(tx, actor, now)
-            return _shown(tx, trees.tree_of(tx, actor, among), events, _memories(tx, events, among))
+            shown = _shown(tx, trees.tree_of(tx, actor, among), events, _memories(tx, events, among))
+            return _with_others(tx, among, shown)
 
         return await self._store.read(work)
 
@@ -84,9 +87,24 @@ def _shown(tx: Reading, tree: int, events: Sequence[Event], memories: dict[int, 
     for event in events:
         memory = memories.get(event.memory_number)
         address = ways.first(event.memory_number)
-        glimpse = " ".join(memory.content[: _GLIMPSE * 2].split())[:_GLIMPSE] if memory else ""
-        shown.append(Done(event, glimpse, str(address) if address else ""))
+        shown.append(Done(event, _glimpse(memory) if memory else "", str(address) if address else ""))
     return shown
+
+
+def _with_others(tx: Reading, among: Filter, shown: Sequence[Done]) -> list[Done]:
+    """The same with the other ends of ties, as far as these are among what may be seen."""
+    ids = {MemoryId(done.event.detail.get("other", "")) for done in shown if done.is_tie}
+    others = {memory.id: memory for memory in (tx.memory(one, among) for one in ids) if memory}
+
+    def whole(done: Done) -> Done:
+        other = others.get(done.event.detail.get("other", "")) if done.is_tie else None
+        return replace(done, other=other.id, other_glimpse=_glimpse(other)) if other else done
+
+    return [whole(done) for done in shown]
+
+
+def _glimpse(memory: Memory) -> str:
+    return " ".join(memory.content[: _GLIMPSE * 2].split())[:_GLIMPSE]
 
 
 def _reach(tx: Reading, actor: Actor, now: datetime) -> frozenset[int]:
