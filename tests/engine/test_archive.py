@@ -85,6 +85,25 @@ async def test_a_bundle_comes_out_of_an_empty_store_as_it_went_in(
         assert (await there.chain.verify(them)).valid
 
 
+async def test_what_a_clock_that_ran_ahead_has_left_travels_as_it_is(
+    engine: Engine, owner: Actor, clock: Clock, tmp_path: Path
+) -> None:
+    clock.advance(timedelta(days=400))
+    memory = await keep(engine, owner, "written ahead of time")
+    await keep(engine, owner, "never touched again")
+    clock.advance(timedelta(days=-400))
+    await engine.memories.revise(owner, at(memory), Change(content="put right"))
+    bundle, _ = await engine.archive.bundle(owner)
+    async with another(tmp_path / "other", clock) as (there, them):
+        report = await there.archive.bring(them, bundle)
+        assert (report.imported, report.faults) == (2, [])
+        assert dict(report.odd) == {
+            1: "created_at is in the future; updated_at is before created_at",
+            2: "created_at is in the future; updated_at is in the future",
+        }
+        assert (await there.archive.bundle(them))[0] == bundle
+
+
 async def test_a_second_time_everything_is_known(engine: Engine, owner: Actor, clock: Clock, tmp_path: Path) -> None:
     await furnish(engine, owner, clock)
     bundle, _ = await engine.archive.bundle(owner)

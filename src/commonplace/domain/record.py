@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 IMPORTED = "imported"
@@ -24,6 +24,8 @@ RECORD_BYTES = 640
 LABEL_BYTES = 16
 TIE_BYTES = 320
 """About as much as the rest of a memory, a tag and a tie take when they are written, with the names of their fields."""
+_AHEAD = timedelta(days=1)
+"""Other clocks and time zones are no reason for a doubt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,18 @@ class Record:
     expires_at: datetime | None = None
     place: str = ""
     """The id of its project or session."""
+
+
+def oddity(record: Record, now: datetime) -> str:
+    """What is odd about its times; empty where nothing is.
+
+    It is no fault: a clock that was put right leaves such times behind, and a store must be able to travel as it is.
+    """
+    times = {"created_at": record.created_at, "updated_at": record.updated_at, "last_access": record.used_at}
+    odd = [f"{name} is in the future" for name, moment in times.items() if moment and moment > now + _AHEAD]
+    if record.updated_at < record.created_at:
+        odd.append("updated_at is before created_at")
+    return "; ".join(odd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +127,8 @@ class BundleReport:
     """Which entry, its id here, what became of it."""
     faults: list[Fault] = field(default_factory=list)
     untied: list[Untied] = field(default_factory=list)
+    odd: list[tuple[int, str]] = field(default_factory=list)
+    """Which entries were imported with times that may be a mistake, and why."""
 
     def add(self, line: int, identifier: str, what: str) -> None:
         self.lines.append((line, identifier, what))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -40,6 +40,7 @@ from commonplace.domain.record import (
     RecordedLink,
     RecordedPlace,
     Untied,
+    oddity,
 )
 from commonplace.engine.access import changeable, readable
 from commonplace.engine.customs import Customs
@@ -86,7 +87,13 @@ class Archive:
         for start in range(0, len(bundle.records), _BATCH):
             await self._some(actor, bundle, start, report)
         await self._tie(actor, bundle, report)
+        report.odd += self._odd(bundle, report)
         return report
+
+    def _odd(self, bundle: Bundle, report: BundleReport) -> Iterator[tuple[int, str]]:
+        for line, _, what in report.lines:
+            if what == IMPORTED and (why := oddity(bundle.records[line - 1], self._clock.now())):
+                yield line, why
 
     async def faults(self, actor: Actor, bundle: Bundle) -> list[Fault]:
         """Why a bundle cannot be brought: all of it, and nothing is written."""

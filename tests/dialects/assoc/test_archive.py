@@ -147,6 +147,7 @@ async def test_an_import_is_reported_line_by_line(talk: AssocConversation) -> No
     assert set(data) == {
         "imported_count", "skipped_count", "error_count", "errors", "errors_left_out",
         "report", "report_left_out", "not_taken", "associations_not_taken",
+        "odd_times", "odd_times_left_out",
     }  # fmt: skip
     assert (data["imported_count"], data["skipped_count"], data["error_count"], data["errors"]) == (101, 1, 0, [])
     assert data["report"][0] | {"memory_id": ""} == {"line": 1, "memory_id": "", "result": "imported"}
@@ -436,3 +437,37 @@ async def test_the_first_day_of_all_is_taken_wherever_the_caller_is(local: Assoc
     entries = json.dumps([{"content": "long ago", "created_at": "1970-01-01"}])
     report = await local.call("memory_manage", action="import", import_data=entries)
     assert (await local.get(report["report"][0]["memory_id"]))["created_at"] == "1970-01-01T00:00:00Z"
+
+
+@behaviour("assoc.import.odd_times")
+async def test_times_that_look_like_a_mistake_are_kept_and_told(local: AssocConversation) -> None:
+    """The clock of these tests stands at noon of the 15th of January 2026 in Seoul."""
+    entries = [
+        {"content": "usual", "created_at": "2026-01-01", "updated_at": "2026-01-02"},
+        {"content": "of another zone", "created_at": "2026-01-15T20:00:00", "updated_at": "2026-01-15T20:00:00"},
+        {
+            "content": "of the future",
+            "created_at": "2062-01-01",
+            "updated_at": "2062-01-01",
+            "last_access": "2062-01-01",
+        },
+        {"content": "changed before", "created_at": "2026-01-02", "updated_at": "2026-01-01"},
+    ]
+    body = await local.told("memory_manage", action="import", import_data=json.dumps(entries))
+    assert body["data"]["imported_count"] == 4
+    assert body["data"]["odd_times"] == [
+        {"line": 3, "reason": "created_at is in the future; updated_at is in the future; last_access is in the future"},
+        {"line": 4, "reason": "updated_at is before created_at"},
+    ]
+    assert body["message"] == ("4件をインポートしました (日時が不自然な記憶: 2件。odd_times を確認してください)")
+    again = await local.told("memory_manage", action="import", import_data=json.dumps(entries))
+    assert (again["data"]["skipped_count"], again["data"]["odd_times"]) == (4, [])
+
+
+@behaviour("assoc.import.odd_times")
+async def test_what_says_only_when_it_was_changed_is_taken_to_be_from_then(local: AssocConversation) -> None:
+    entries = json.dumps([{"content": "x", "updated_at": "2025-05-05T05:05:05Z"}])
+    report = await local.call("memory_manage", action="import", import_data=entries)
+    kept = await local.get(report["report"][0]["memory_id"])
+    assert (kept["created_at"], kept["updated_at"]) == ("2025-05-05T05:05:05Z",) * 2
+    assert report["odd_times"] == []

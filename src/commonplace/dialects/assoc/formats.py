@@ -131,13 +131,14 @@ def _record(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
     content = entry.get("content")
     if not isinstance(content, str):
         raise Invalid("content", "is required and must be text")
-    created = _moment(entry, "created_at", zone) or now
+    updated = _moment(entry, "updated_at", zone)
+    created = _moment(entry, "created_at", zone) or min(updated or now, now)  # nothing is changed before it is there
     return Record(
         id=canonical(_text(entry, "memory_id") or _text(entry, "id")),
         content=content,
         domain=_text(entry, "domain") or "user",
         created_at=created,
-        updated_at=_moment(entry, "updated_at", zone) or created,
+        updated_at=updated or created,
         tags=_texts(entry, "tags"),
         keywords=_texts(entry, "keywords"),
         category=_text(entry, "category"),
