@@ -3,15 +3,17 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commonplace.domain.errors import Invalid, NotFound
-from commonplace.pictures import FORMATS, KINDS, Tie, draw, view
+from commonplace.pictures import FORMATS, KINDS, Snapshot, Tie, draw, view
 from commonplace.pictures.counting import counted
-from commonplace.pictures.wording import LANGUAGES
+from commonplace.pictures.lettering import clean
+from commonplace.pictures.wording import LANGUAGES, Wording
 from tests.pictures.samples import FORMS, dot, drawn, of, sample
 
 ROOT = Path(__file__).parent.parent.parent
@@ -200,6 +202,35 @@ def test_a_neighbourhood_takes_the_strongest_and_counts_the_rest() -> None:
     assert "+850" in [words["text"] for words in _main(seen)["words"]]
     assert "150 of 1,000" in seen["subtitle"]
     assert "all 3 within 2 steps" in view("memory_map", of(*dots[:3], ties=ties[:2], center="m0"))["subtitle"]
+
+
+def _tied(count: int, center: str | None = None, language: str = "en") -> Snapshot:
+    """So many ties, each to every other of the memories as long as there are any left."""
+    pairs = islice(combinations(range(80), 2), count)
+    ties = tuple(Tie(f"m{one}", f"m{other}", "semantic", 0.5) for one, other in pairs)
+    return of(*(dot(at) for at in range(80)), ties=ties, center=center, language=language)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_map_that_leaves_ties_out_says_so(format: str) -> None:  # noqa: A002
+    said = "only 1,500 of the links are drawn"
+    assert said in draw("memory_map", _tied(1501), format)
+    assert "of the links" not in draw("memory_map", _tied(1500), format)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_neighbourhood_that_leaves_ties_out_says_so(format: str) -> None:  # noqa: A002
+    """79 lead from the middle outwards, and of the rest 90 are drawn."""
+    said = "only 169 of the links are drawn"
+    assert said in draw("memory_map", _tied(170, center="m0"), format)
+    assert "of the links" not in draw("memory_map", _tied(169, center="m0"), format)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_that_ties_are_left_out_is_said_in_every_language(language: str) -> None:
+    words = Wording(language)
+    subtitle = view("memory_map", _tied(1600, language=language))["subtitle"]
+    assert subtitle.startswith(clean(f"{words.memories(80)} · {words('links_part', n=1500)} · 2026"))
 
 
 def test_a_stronger_tie_is_wider() -> None:

@@ -58,7 +58,7 @@ def _map(snapshot: Snapshot, words: Wording) -> Sheet:
     if snapshot.center is None:
         colours = series.by_category(Counter(series.category(dot, words) for dot in snapshot.dots), words)
         panels = memory_map.panels(snapshot, words, colours)
-        said = _amount(len(snapshot.dots), snapshot.total, words)
+        said = [_amount(len(snapshot.dots), snapshot.total, words), *_links_part(snapshot, panels, words)]
     else:
         found = ego.neighbourhood(snapshot)
         near_by = [dot for dot in snapshot.dots if dot.id in found.depths]
@@ -68,10 +68,19 @@ def _map(snapshot: Snapshot, words: Wording) -> Sheet:
         depth = min(max(snapshot.depth, 1), ego.DEEPEST)
         around = words("around", name=cut(center.text, 400, 13))
         key = "reached_all" if len(found.depths) == found.reached else "reached"
-        said = f"{words(key, n=len(found.depths), all=found.reached, depth=depth)} · {around}"
+        reached = words(key, n=len(found.depths), all=found.reached, depth=depth)
+        said = [reached, *_links_part(snapshot, panels, words), around]
     shown = {(line.source, line.target, line.kind) for panel in panels for line in panel.lines}
     ties = [tie for tie in snapshot.ties if (tie.source, tie.target, series.kind(tie)) in shown]
-    return _sheet("memory_map", snapshot, words, colours.legend, series.by_kind(ties), panels, said)
+    return _sheet("memory_map", snapshot, words, colours.legend, series.by_kind(ties), panels, " · ".join(said))
+
+
+def _links_part(snapshot: Snapshot, panels: Iterable[Panel], words: Wording) -> list[str]:
+    """That not every tie between the memories shown is drawn. How many there are is not said: not all were read."""
+    (field,) = panels
+    shown = {spot.id for spot in field.spots}
+    between = sum(tie.source in shown and tie.target in shown for tie in snapshot.ties)
+    return [words("links_part", n=len(field.lines))] if len(field.lines) < between else []
 
 
 def _amount(shown: int, total: int, words: Wording) -> str:
