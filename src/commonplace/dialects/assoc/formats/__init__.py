@@ -1,0 +1,86 @@
+"""Memories as json, csv and markdown, there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+
+from commonplace.dialects.assoc.formats import document, entry, page, sheet
+from commonplace.dialects.assoc.formats.entry import COLUMNS
+from commonplace.domain.errors import Invalid
+from commonplace.domain.record import Bundle, Fault, Record, Untied
+
+__all__ = ["COLUMNS", "Brought", "read", "told", "untied", "written"]
+
+MOST_FAULTS_TOLD = 20
+_WRITERS: Mapping[str, Callable[[Bundle], str]] = {
+    "json": document.written,
+    "csv": sheet.written,
+    "markdown": page.written,
+}
+_READERS: Mapping[str, Callable[[str], entry.Read]] = {
+    "json": document.read,
+    "csv": sheet.read,
+    "markdown": page.read,
+}
+
+
+def written(form: str, bundle: Bundle) -> str:
+    return _WRITERS[form](bundle)
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What was read: the entries that could be, each in its place, and what is wrong with the others."""
+
+    bundle: Bundle
+    faults: Sequence[Fault]
+    not_taken: Sequence[str]
+    """Fields that were passed over."""
+    lines: Sequence[int]
+    """Where each record of the bundle stands in what was brought."""
+
+    def all_faults(self, others: Sequence[Fault]) -> list[Fault]:
+        """With those of the bundle, by entry."""
+        placed = [replace(fault, line=self.lines[fault.line - 1] if fault.line else 0) for fault in others]
+        return sorted([*self.faults, *placed], key=lambda fault: fault.line)
+
+
+def read(data: str, form: str | None, now: datetime, zone: tzinfo) -> Brought:
+    """What says no time of its own is of now; the zone is that of who brings it."""
+    chosen = form or _guessed(data)
+    entries, links, places = _READERS[chosen](data)
+    records, faults = dict[int, Record](), []
+    for line, one in enumerate(entries, 1):
+        try:
+            records[line] = entry.read(one, now, zone)
+        except Invalid as error:
+            faults.append(Fault(line, error.message))
+        except (ValueError, TypeError, OverflowError) as error:
+            faults.append(Fault(line, f"cannot be read: {error!s:.{entry.MOST_TOLD}}"))
+    ties = tuple(document.link(link, now, zone) for link in links or ())
+    left = [name for name in entry.NOT_TAKEN if any(isinstance(one, Mapping) and name in one for one in entries)]
+    founded = tuple(document.place(place, zone) for place in places)
+    bundle = Bundle(tuple(records.values()), ties, founded, tied=links is not None)
+    return Brought(bundle, faults, left, tuple(records))
+
+
+def told(faults: Sequence[Fault]) -> str:
+    """Each with its entry, and once what can be done about them."""
+    shown = "; ".join(f"entry {fault.line}: {fault.reason}" for fault in faults[:MOST_FAULTS_TOLD])
+    more = f"; and {len(faults) - MOST_FAULTS_TOLD} more" if len(faults) > MOST_FAULTS_TOLD else ""
+    remedies = dict.fromkeys(fault.remedy for fault in faults[:MOST_FAULTS_TOLD] if fault.remedy)
+    return shown + more + "".join(f". {remedy[0].upper()}{remedy[1:]}" for remedy in remedies)
+
+
+def _guessed(data: str) -> str:
+    start = data.lstrip("\ufeff \t\r\n")
+    if start.startswith(("{", "[")):
+        return "json"
+    heading = start.partition("\n")[0].replace('"', "").split(",")
+    return "markdown" if page.OPEN in data and "content" not in map(str.strip, heading) else "csv"
+
+
+def untied(one: Untied) -> dict[str, str]:
+    return {"from_memory_id": one.link.source[:80], "to_memory_id": one.link.target[:80], "reason": one.reason}
