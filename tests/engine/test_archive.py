@@ -222,7 +222,7 @@ async def test_writing_where_one_may_not_is_a_fault(engine: Engine) -> None:
     ):
         places = (RecordedPlace(faulty.place, "project", "mine"),) if faulty.place else ()
         report = await engine.archive.bring(bert, Bundle((faulty,), places=places))
-        assert reason in report.faults[0].reason
+        assert reason in report.faults[0].error.message
     assert (await engine.memories.page(bert, 9)).total == 0
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from commonplace.dialects._schema import spelled
 from commonplace.domain.errors import Invalid
 from commonplace.domain.limits import lone_surrogate
+from commonplace.domain.phrase import Phrase
 
 MOST_VALUES = 100_000
 """In the arguments of one call: all are looked at, and a call must not hold up the others for long."""
@@ -25,7 +26,7 @@ def look_over(arguments: Mapping[str, Any]) -> None:
         place, one = waiting.pop()
         count += 1
         if count > MOST_VALUES:
-            raise Invalid("arguments", f"hold more than {MOST_VALUES} values; send less at once")
+            raise Invalid("arguments", Phrase("hold more than {most} values; send less at once", most=MOST_VALUES))
         if isinstance(one, str):
             _require_whole_characters(place, one)
         else:
@@ -45,7 +46,7 @@ def _inside(place: Place, one: Any) -> Iterator[tuple[Place, Any]]:
 def _require_whole_characters(place: Place, text: str, what: str = "") -> None:
     at = None if text.isascii() else lone_surrogate(text)
     if at is not None:
-        reason = f"{what}is not valid Unicode: a lone surrogate stands at character {at}"
+        reason = Phrase(what + "is not valid Unicode: a lone surrogate stands at character {at}", at=at)
         raise Invalid(spelled(_steps(place))[:_LONGEST_PLACE] or "arguments", reason)
 
 

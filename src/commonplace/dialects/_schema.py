@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from commonplace.domain.phrase import Phrase
+
 USUALLY = "usually"
 """Under this key a parameter's schema says its default, where the code must know whether it was given."""
 
@@ -54,10 +56,13 @@ def spelled(path: Sequence[str | int]) -> str:
     return "".join(steps).removeprefix(".")
 
 
-def hint(name: str, known: Sequence[str]) -> str:
+def hint(name: str, known: Sequence[str]) -> Phrase:
     """For who wrote a name that is not known: the nearest one, and all there are."""
     near = difflib.get_close_matches(name[:80], known, 1, 0.5)
-    return f"{f'; did you mean {near[0]!r}?' if near else ''} (it takes: {', '.join(known) or 'none'})"
+    listed = ", ".join(known) or Phrase("none")
+    if near:
+        return Phrase("; did you mean {near!r}? (it takes: {known})", near=near[0], known=listed)
+    return Phrase(" (it takes: {known})", known=listed)
 
 
 def fields_at(schema: Mapping[str, Any], path: Sequence[str]) -> list[str]:

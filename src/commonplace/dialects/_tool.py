@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -11,12 +11,14 @@ from itertools import chain, islice
 from typing import Annotated, Any, get_args, get_type_hints
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic_core import PydanticKnownError
 
 from commonplace.dialects._arguments import look_over
 from commonplace.dialects._call import Answer, Body, Call, Prose
 from commonplace.dialects._schema import as_object, fields_at, hint, plain, spelled, usual
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import Invalid
+from commonplace.domain.phrase import Phrase
 
 Unused = Callable[[Body], Collection[str]]
 MOST_NAMED = 4
@@ -149,23 +151,40 @@ class Tool:
         return frozenset(name for name, field in fields if type(None) not in get_args(field.annotation))
 
     def _invalid(self, error: ValidationError) -> Invalid:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        (first, reason), *more = [self._problem(one) for one in found[:MOST_NAMED]]
-        others = "".join(f"; {name}: {why}" for name, why in more)
-        return Invalid(first, reason + others)
+        found = error.errors(include_url=False, include_input=False)
+        first, *more = [self._problem(one) for one in found[:MOST_NAMED]]
+        return Invalid(*first, also=tuple(Invalid(*one) for one in more))
 
     def _problem(self, problem: Mapping[str, Any]) -> tuple[str, str]:
         path = problem["loc"] or ("arguments",)
         name, *inside = map(str, path)
         if problem["type"] == "extra_forbidden" and inside:
             known = fields_at(self.input_schema, [name, *inside[:-1]])
-            return name, f"{'.'.join(inside)[:80]!r} is not one of its fields{hint(inside[-1], known)}"
+            wrong = ".".join(inside)[:80]
+            return name, Phrase("{name!r} is not one of its fields{hint}", name=wrong, hint=hint(inside[-1], known))
         if problem["type"] == "extra_forbidden":
             return name[:80], self._unknown(name)
         if problem["type"] == "missing":
             choices = () if inside else self.input_schema["properties"].get(name, {}).get("enum", ())
-            return spelled(path), f"is required: one of {', '.join(choices)}" if choices else "is required"
-        return spelled(path), str(problem["msg"])
+            return spelled(path), _required(choices)
+        return spelled(path), _told(problem)
 
-    def _unknown(self, name: str) -> str:
-        return f"is not a parameter of {self.name}{hint(name, list(self._arguments.model_fields))}"
+    def _unknown(self, name: str) -> Phrase:
+        nearest = hint(name, list(self._arguments.model_fields))
+        return Phrase("is not a parameter of {tool}{hint}", tool=self.name, hint=nearest)
+
+
+def _required(choices: Sequence[str]) -> str:
+    return Phrase("is required: one of {choices}", choices=", ".join(choices)) if choices else "is required"
+
+
+def _told(problem: Mapping[str, Any]) -> str:
+    """In pydantic's words, which are English, with their facts where these are all that is in them."""
+    facts = {name: whole(fact) for name, fact in problem.get("ctx", {}).items()}
+    if problem["type"] == "literal_error":  # it lists them with an "or"
+        facts["choices"] = facts["expected"].replace(" or ", ", ")
+    try:
+        told = Phrase(PydanticKnownError(problem["type"], facts or None).message_template, **facts)
+    except (KeyError, TypeError):
+        return str(problem["msg"])
+    return told if told == problem["msg"] else str(problem["msg"])

@@ -114,5 +114,5 @@ def described(text: str) -> str:
     """What a collection is for, in its kept form, or Invalid."""
     kept = limits.text("description", text).strip()
     if len(kept) > MAX_DESCRIPTION_CHARS:
-        raise Invalid("description", f"is {len(kept)} characters long; at most {MAX_DESCRIPTION_CHARS} are allowed")
+        raise Invalid("description", limits.too_long(len(kept), MAX_DESCRIPTION_CHARS))
     return kept

@@ -16,12 +16,14 @@ from commonplace.domain.memory import (
     MAX_TAGS,
     SHORTEST_TTL,
 )
+from commonplace.domain.phrase import Phrase
 from commonplace.domain.unicode import normalised
 
 MAX_QUERY_CHARS = 20_000
 MAX_METADATA_BYTES = 64 * 1024
 MAX_METADATA_DEPTH = 16
 _LARGEST_WHOLE = 2**63
+TOO_LONG = "is {size} characters long; at most {most} are allowed"
 End = TypeVar("End", float, datetime)
 
 
@@ -31,7 +33,7 @@ def text(field: str, value: str) -> str:
         raise Invalid(field, "must not contain the character NUL (U+0000)")
     at = lone_surrogate(value)
     if at is not None:
-        raise Invalid(field, f"is not valid Unicode: a lone surrogate stands at character {at}")
+        raise Invalid(field, Phrase("is not valid Unicode: a lone surrogate stands at character {at}", at=at))
     return value
 
 
@@ -51,7 +53,8 @@ def content(value: str, field: str = "content") -> str:
         raise Invalid(field, "must not be empty")
     size = len(value.encode())
     if size > MAX_CONTENT_BYTES:
-        raise Invalid(field, f"is {size} bytes long; at most {MAX_CONTENT_BYTES} (1 MB) are allowed")
+        reason = "is {size} bytes long; at most {most} (1 MB) are allowed"
+        raise Invalid(field, Phrase(reason, size=size, most=MAX_CONTENT_BYTES))
     return value
 
 
@@ -66,21 +69,25 @@ def query(value: str, field: str = "query") -> str:
     if not value.strip():
         raise Invalid(field, "must not be empty")
     if len(value) > MAX_QUERY_CHARS:
-        raise Invalid(field, f"is {len(value)} characters long; at most {MAX_QUERY_CHARS} are allowed")
+        raise Invalid(field, too_long(len(value), MAX_QUERY_CHARS))
     return normalised("NFC", value)
+
+
+def too_long(size: int, most: int) -> Phrase:
+    return Phrase(TOO_LONG, size=size, most=most)
 
 
 def label(field: str, value: str) -> str:
     """A category or name: NFC, trimmed, not empty, short."""
-    return _label(field, value, "must not be empty", "is {} characters long")
+    return _label(field, value, "must not be empty", TOO_LONG)
 
 
 def labels(field: str, values: Iterable[str], most: int) -> tuple[str, ...]:
     """Distinct labels in the order given."""
-    words = ("must not contain an empty entry", "has an entry of {} characters")
+    words = ("must not contain an empty entry", "has an entry of {size} characters; at most {most} are allowed")
     kept = tuple(dict.fromkeys(_label(field, value, *words) for value in values))
     if len(kept) > most:
-        raise Invalid(field, f"has {len(kept)} entries; at most {most} are allowed")
+        raise Invalid(field, Phrase("has {size} entries; at most {most} are allowed", size=len(kept), most=most))
     return kept
 
 
@@ -89,7 +96,7 @@ def _label(field: str, value: str, empty: str, long: str) -> str:
     if not kept:
         raise Invalid(field, empty)
     if len(kept) > MAX_LABEL_CHARS:
-        raise Invalid(field, f"{long.format(len(kept))}; at most {MAX_LABEL_CHARS} are allowed")
+        raise Invalid(field, Phrase(long, size=len(kept), most=MAX_LABEL_CHARS))
     return kept
 
 
@@ -103,20 +110,21 @@ def keywords(values: Iterable[str]) -> tuple[str, ...]:
 
 def importance(value: float, field: str = "importance") -> float:
     if not (math.isfinite(value) and 0.0 <= value <= 1.0):
-        raise Invalid(field, f"must be a number from 0.0 to 1.0, not {value}")
+        raise Invalid(field, Phrase("must be a number from 0.0 to 1.0, not {value}", value=value))
     return float(value) + 0.0  # a negative zero would come back from the store as another number
 
 
 def in_order(first: str, low: End | None, last: str, high: End | None) -> None:
     """The ends of a range, by name; turned around, nothing would ever be found between them."""
     if low is not None and high is not None and low > high:
-        raise Invalid(first, f"must not be {'later' if isinstance(low, datetime) else 'greater'} than {last}")
+        reason = "must not be later than {last}" if isinstance(low, datetime) else "must not be greater than {last}"
+        raise Invalid(first, Phrase(reason, last=last))
 
 
 def ttl(value: timedelta, field: str = "ttl") -> timedelta:
     if not SHORTEST_TTL <= value <= LONGEST_TTL:
         least, most = int(SHORTEST_TTL.total_seconds()), int(LONGEST_TTL.total_seconds())
-        raise Invalid(field, f"must be from {least} to {most} seconds")
+        raise Invalid(field, Phrase("must be from {least} to {most} seconds", least=least, most=most))
     return value
 
 
@@ -127,13 +135,14 @@ def metadata(value: Mapping[str, Any], field: str = "metadata") -> dict[str, Any
     _check_part(field, value, MAX_METADATA_DEPTH)
     size = len(json.dumps(value, ensure_ascii=False).encode())
     if size > MAX_METADATA_BYTES:
-        raise Invalid(field, f"is {size} bytes long; at most {MAX_METADATA_BYTES} are allowed")
+        reason = "is {size} bytes long; at most {most} are allowed"
+        raise Invalid(field, Phrase(reason, size=size, most=MAX_METADATA_BYTES))
     return dict(value)
 
 
 def _check_part(field: str, value: Any, depth: int) -> None:
     if depth == 0:
-        raise Invalid(field, f"is nested more than {MAX_METADATA_DEPTH} deep")
+        raise Invalid(field, Phrase("is nested more than {most} deep", most=MAX_METADATA_DEPTH))
     if isinstance(value, str):
         text(field, value)
     elif isinstance(value, Mapping):
@@ -153,5 +162,6 @@ def _check_part(field: str, value: Any, depth: int) -> None:
 
 def within(field: str, value: int, least: int, most: int) -> int:
     if not least <= value <= most:
-        raise Invalid(field, f"must be from {least} to {most}, not {value}")
+        reason = "must be from {least} to {most}, not {value}"
+        raise Invalid(field, Phrase(reason, least=least, most=most, value=value))
     return value

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from commonplace.domain.errors import Fault
+
 IMPORTED = "imported"
 KNOWN = "skipped: it is here already"
 OVER = "skipped: its time is over"
@@ -96,17 +98,6 @@ class Bundle:
     places: tuple[RecordedPlace, ...] = ()
     tied: bool = False
     """Whether its ties travel with it; where they do not, they are found again."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with one entry of a bundle."""
-
-    line: int
-    reason: str
-    remedy: str = ""
-    denied: bool = False
-    """Nothing but a right is missing."""
 
 
 @dataclass(frozen=True, slots=True)

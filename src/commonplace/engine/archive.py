@@ -14,6 +14,7 @@ from itertools import accumulate
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.collection import Collection, Kind
+from commonplace.domain.errors import Fault
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import CollectionId, MemoryId, UserId
 from commonplace.domain.link import Link, LinkKind
@@ -35,7 +36,6 @@ from commonplace.domain.record import (
     TO_ITSELF,
     Bundle,
     BundleReport,
-    Fault,
     Record,
     RecordedLink,
     RecordedPlace,

@@ -24,6 +24,7 @@ from commonplace.domain.backup import (
 )
 from commonplace.domain.doing import Doing
 from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound, StoreFailed
+from commonplace.domain.phrase import Phrase
 from commonplace.engine.recovery import Recovered, Recovery
 from commonplace.ports import Clock, Store, Vault
 
@@ -234,9 +235,9 @@ def _check(actor: Actor) -> None:
 def _parts(include: Iterable[str]) -> tuple[Part, ...]:
     named = frozenset(include)
     if unknown := named - set(KINDS):
-        raise Invalid("include", f"{', '.join(sorted(unknown))}: choose from {', '.join(KINDS)}")
+        strange = ", ".join(sorted(unknown))
+        raise Invalid("include", Phrase("{unknown}: choose from {known}", unknown=strange, known=", ".join(KINDS)))
     if not named:
-        raise Invalid(
-            "include", f"names nothing; choose from {', '.join(KINDS)}, or leave it out to restore everything"
-        )
+        reason = "names nothing; choose from {known}, or leave it out to restore everything"
+        raise Invalid("include", Phrase(reason, known=", ".join(KINDS)))
     return tuple(part for part in KINDS if part in named)

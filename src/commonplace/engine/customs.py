@@ -8,13 +8,15 @@ from datetime import UTC, datetime
 from commonplace.domain import limits
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Domain, Kind, described
-from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, NotCarried
+from commonplace.domain.errors import CommonplaceError, Fault, Forbidden, Invalid, NotCarried
 from commonplace.domain.identifiers import CollectionId, is_uuid
-from commonplace.domain.record import MOST_LINKS, MOST_PLACES, MOST_RECORDS, Bundle, Fault, Record, RecordedPlace
+from commonplace.domain.phrase import Phrase
+from commonplace.domain.record import MOST_LINKS, MOST_PLACES, MOST_RECORDS, Bundle, Record, RecordedPlace
 from commonplace.engine.access import changeable, readable
 from commonplace.ports import Reading
 
 MOST_USES = 2**53
+_SAID_OTHERWISE = "{id} is that of an earlier entry, which says something else"
 _EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -43,12 +45,13 @@ class Customs:
         sizes = (len(self._bundle.records), len(self._bundle.links), len(self._bundle.places))
         for (what, most), size in zip(bounds, sizes, strict=True):
             if size > most:
-                yield Fault(0, f"there are {size} {what}; at most {most} can be brought at once")
+                reason = "has {size} entries; at most {most} can be brought at once"
+                yield Fault(0, Invalid(what, Phrase(reason, size=size, most=most)))
         for place in self._bundle.places:
             try:
                 _check_place(place)
-            except CommonplaceError as error:
-                yield Fault(0, f"places: {error.message}")
+            except Invalid as error:
+                yield Fault(0, Invalid(f"places.{error.field}", error.reason))
 
     def _of_the_entries(self) -> Iterator[Fault]:
         firsts: dict[str, Record] = {}
@@ -57,9 +60,9 @@ class Customs:
                 _check(record)
                 self._check_home(record)
                 if record.id and firsts.setdefault(record.id, record) != record:  # only one of them could be kept
-                    raise Invalid("memory_id", f"{record.id} is that of an earlier entry, which says something else")
+                    raise Invalid("memory_id", Phrase(_SAID_OTHERWISE, id=record.id))
             except CommonplaceError as error:
-                yield Fault(line, error.message, error.remedy, isinstance(error, Forbidden))
+                yield Fault(line, error)
 
     def _check_home(self, record: Record) -> None:
         if record.place in self._over:
@@ -87,7 +90,7 @@ class Customs:
 
 def _check(record: Record) -> None:
     if record.id and not is_uuid(record.id):
-        raise Invalid("memory_id", f"{record.id[:80]!r} is not a UUID; leave it out for a new one")
+        raise Invalid("memory_id", Phrase("{id!r} is not a UUID; leave it out for a new one", id=record.id[:80]))
     limits.content(record.content)
     limits.tags(record.tags)
     limits.keywords(record.keywords)
@@ -100,7 +103,8 @@ def _check(record: Record) -> None:
     if not 0 <= record.uses < MOST_USES:
         raise Invalid("access_count", "must not be negative, nor beyond counting")
     if record.domain not in set(Domain):
-        raise Invalid("domain", f"{record.domain[:80]!r} is not one of {', '.join(Domain)}")
+        named, known = record.domain[:80], ", ".join(Domain)
+        raise Invalid("domain", Phrase("{named!r} is not one of {known}", named=named, known=known))
     if record.domain in (Kind.PROJECT, Kind.SESSION) and not record.place:
         raise Invalid(f"{record.domain}_id", "is required for this domain")
 

@@ -1,6 +1,7 @@
 """Speaking assoc: an object with success, data, message and error, whatever happens."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -89,7 +90,18 @@ def refusal(result: CallToolResult) -> dict[str, Any]:
     assert body["error"]["message"].startswith(body["message"])
     assert "Traceback" not in body["error"]["message"]
     assert len(body["error"]["message"]) < 4000
+    for told in (body["error"]["message"], *(one["reason"] for one in (body["data"] or {}).get("errors", ()))):
+        assert not english(told), told
     return body
+
+
+_AS_IT_IS = re.compile(r"`[^`]*`|\(詳細: .*\)|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+"""Commands, what another program says, and what the caller wrote."""
+
+
+def english(message: str) -> list[str]:
+    """What is said in English: names and values stand alone between Japanese words, a sentence has two in a row."""
+    return re.findall(r"[A-Za-z]+ [A-Za-z]+", _AS_IT_IS.sub("…", message))
 
 
 def _body(result: CallToolResult) -> dict[str, Any]:

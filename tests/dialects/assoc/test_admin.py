@@ -82,7 +82,7 @@ async def test_a_backup_is_made_under_a_name_or_the_time(local: AssocConversatio
     assert (body["data"]["backup_path"], body["data"]["memories"], body["data"]["includes"]) == ("昨日の", 1, ALL)
     assert body["message"] == "バックアップを作成しました (昨日の)"
     code, said = await local.refused("admin", action="backup", backup_path="昨日の")
-    assert (code, said) == ("VALIDATION_ERROR", "すでに存在します: backup '昨日の' exists already")
+    assert (code, said) == ("VALIDATION_ERROR", "すでに存在します: バックアップ '昨日の'。別の名前を指定してください")
     assert (await local.call("admin", action="backup"))["backup_path"] == "20260115-120000"
     assert (await local.call("admin", action="system_stats"))["backups"] == 2
     assert (await local.call("admin", action="health_check"))["last_backup"]["memories"] == 1
@@ -104,7 +104,7 @@ async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None
     await local.call("admin", action="backup", backup_path="good")
     later = await local.store("after")
     said = await local.invalid("admin", action="restore", backup_path="good")
-    assert said == "force: restore replaces everything in the store; repeat it with force: true"
+    assert said == "force: restore はストア全体を置き換えます。実行するには force: true を指定してください"
     assert (await local.get(later))["content"] == "after"
     body = await local.told("admin", action="restore", backup_path="good", force=True)
     assert set(body["data"]) == {*BACKUP, "restored_memories", "includes", "safety_backup"}
@@ -123,7 +123,10 @@ async def test_a_backup_that_is_not_there_is_missed_with_force_and_without(local
     for more in ({}, {"include_data": ["memories"]}):
         for force in (None, False, True):
             refused = await local.refused("admin", action="restore", backup_path="absent", force=force, **more)
-            assert refused == ("VALIDATION_ERROR", "バックアップが見つかりません: no backup 'absent'")
+            assert refused == (
+                "VALIDATION_ERROR",
+                "バックアップが見つかりません: 'absent'。admin の system_stats で名前を確認してください",
+            )
 
 
 @behaviour("assoc.admin.restore_part")
@@ -138,7 +141,7 @@ async def test_a_part_of_a_backup_is_put_back_beside_what_is_newer(local: AssocC
     newer = await local.store("新しい記憶")
     part = {"action": "restore", "backup_path": "good", "include_data": ["associations", "projects", "memories"]}
     said = await local.invalid("admin", **part)
-    assert said == "force: restore gives memories back what they were; repeat it with force: true"
+    assert said == "force: restore は記憶をバックアップの内容に戻します。実行するには force: true を指定してください"
     body = await local.told("admin", **part, force=True)
     assert body["message"] == "バックアップから復元しました (good)"
     data = body["data"]
@@ -263,14 +266,23 @@ async def test_after_a_day_is_from_its_beginning_on_and_before_a_day_until_then(
 @behaviour("assoc.admin.migrate_invalid")
 async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation) -> None:
     for config, said in (
-        ({}, "migration_config: needs source_domain and target_domain"),
-        ({"source_domain": "user"}, "migration_config: needs source_domain and target_domain"),
-        ({"source_domain": "user", "target_domain": "user"}, "migration_config: source_domain and target_domain are"),
-        ({"source_domain": "team", "target_domain": "user"}, "migration_config.source_domain: Input should be"),
-        ({"source_domain": "user", "target_domain": "project"}, "migration_config.project_id: is required"),
+        ({}, "migration_config: source_domain と target_domain が必須です"),
+        ({"source_domain": "user"}, "migration_config: source_domain と target_domain が必須です"),
+        (
+            {"source_domain": "user", "target_domain": "user"},
+            "migration_config: source_domain と target_domain がどちらも",
+        ),
+        (
+            {"source_domain": "team", "target_domain": "user"},
+            "migration_config.source_domain: 次のいずれかを指定してください: ",
+        ),
+        (
+            {"source_domain": "user", "target_domain": "project"},
+            "migration_config.project_id: ドメイン 'project' では必須です",
+        ),
         (
             {"source_domain": "user", "target_domain": "global", "filter_criteria": {"importance_min": 5}},
-            "migration_config.filter_criteria.importance_min: must be",
+            "migration_config.filter_criteria.importance_min: 0.0から1.0",
         ),
         (
             {
@@ -278,7 +290,7 @@ async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation)
                 "target_domain": "global",
                 "filter_criteria": {"importance_min": 0.9, "importance_max": 0.1},
             },
-            "migration_config.filter_criteria.importance_min: must not be greater than",
+            "migration_config.filter_criteria.importance_min: migration_config.filter_criteria.importance_max より",
         ),
         (
             {
@@ -286,15 +298,15 @@ async def test_a_migration_must_say_from_where_to_where(talk: AssocConversation)
                 "target_domain": "global",
                 "filter_criteria": {"created_after": "2025-01-01", "created_before": "2024-01-01"},
             },
-            "migration_config.filter_criteria.created_after: must not be later than",
+            "migration_config.filter_criteria.created_after: migration_config.filter_criteria.created_before より後",
         ),
         (
             {"source_domain": "user", "target_domain": "global", "filter_criteria": {"project_id": ABSENT}},
-            "migration_config.filter_criteria.project_id: is only for the source_domain 'project'",
+            "migration_config.filter_criteria.project_id: source_domain が 'project' のときだけ指定できます",
         ),
         (
             {"source_domain": "user", "target_domain": "global", "filter_criteria": {"created_after": "soon"}},
-            "migration_config.filter_criteria.created_after: 'soon' is not a date-time",
+            "migration_config.filter_criteria.created_after: 'soon' は日時ではありません",
         ),
     ):
         assert (await talk.invalid("admin", action="migrate_domain", migration_config=config)).startswith(said)

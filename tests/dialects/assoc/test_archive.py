@@ -159,67 +159,79 @@ def _with(**fields: object) -> str:
 
 
 FAULTS = (
-    ("nonsense", "is no list of memories in a form that is known"),
-    ("{", "is not valid JSON"),
-    ("[" * 100_000, "import_data: is nested too deep"),
-    ("{}", "must be a list of memories"),
-    ('{"memories": 5}', "must be a list of memories"),
-    ('{"memories": [], "associations": 5}', "associations: must be a list"),
+    ("nonsense", "記憶の一覧として読み取れません"),
+    ("{", "正しいJSONではありません"),
+    ("[" * 100_000, "import_data: 入れ子が深すぎます"),
+    ("{}", "記憶の配列か"),
+    ('{"memories": 5}', "記憶の配列か"),
+    ('{"memories": [], "associations": 5}', "associations: 配列で指定してください"),
     (
         '{"memories": [], "associations": [5]}',
-        "import_data.associations: has an entry that cannot be read: it",
+        "import_data.associations: 読み取れない要素があります",
     ),
-    ('{"memories": [], "associations": [{"strength": 2}]}', "has the strength 2.0"),
+    (
+        '{"memories": [], "associations": [{"strength": 2}]}',
+        "strength は0から1までの値で指定してください (指定値: 2.0)",
+    ),
     (
         '{"memories": [], "associations": [{"strength": 1, "created_at": "x"}]}',
         "import_data.associations.created_at: 'x'",
     ),
-    ('{"memories": [], "places": [{}]}', "import_data.places: has an entry that cannot be read: it needs an id"),
-    ('{"memories": [], "places": [{"id": "x", "kind": "user", "name": "x"}]}', "neither a project nor a session"),
-    ("[5]", "entry 1: entry: is not an object"),
-    ("[{}]", "entry 1: content: is required"),
-    (_with(content=" "), "entry 2: content: must not be empty"),
-    (_with(content="\ud800"), "entry 2: content: is not valid Unicode"),
-    (_with(content="x\x00"), "entry 2: content: must not contain the character NUL"),
-    (_with(category="\ud800"), "entry 2: category: is not valid Unicode"),
-    (_with(author="\ud800"), "entry 2: author: is not valid Unicode"),
-    (_with(metadata={"a": "\ud800"}), "entry 2: metadata: is not valid Unicode"),
-    (_with(metadata={"a": float("nan")}), "entry 2: metadata: has a number that JSON cannot write"),
-    (_with(metadata=[1]), "entry 2: metadata: must be an object"),
-    (_with(colour="red"), "entry 2: colour: is not a field of a memory"),
-    (_with(memory_id="x"), "entry 2: memory_id: 'x' is not a UUID"),
-    (_with(memory_id=5), "entry 2: memory_id: must be a text"),
-    (_with(domain="team"), "entry 2: domain: 'team' is not one of"),
-    (_with(domain="project"), "entry 2: project_id: is required"),
-    (_with(domain="project", project_id=ABSENT), f"entry 2: no project '{ABSENT}'"),
-    (_with(domain="session", session_id=ABSENT), f"entry 2: no session '{ABSENT}'"),
-    (_with(tags="x"), "entry 2: tags: must be a list of texts"),
-    (_with(tags=[""]), "entry 2: tags: must not contain an empty entry"),
-    (_with(importance=2), "entry 2: importance: must be a number from 0.0 to 1.0"),
-    (_with(importance="high"), "entry 2: importance: must be a number"),
-    (_with(importance=True), "entry 2: importance: must be a number"),
-    (_with(access_count=-1), "entry 2: access_count: must not be negative"),
-    (_with(access_count=2**64), "entry 2: access_count: must not be negative, nor beyond counting"),
-    (_with(access_count=1e308), "entry 2: access_count: must not be negative, nor beyond counting"),
-    (_with(created_at="yesterday"), "entry 2: created_at: 'yesterday' is not a date-time; write it like"),
-    (_with(created_at="x" * 100_000), "entry 2: created_at: 'xxx"),
+    ('{"memories": [], "places": [{}]}', "import_data.places: 読み取れない要素があります (必要なもの: id"),
+    (
+        '{"memories": [], "places": [{"id": "x", "kind": "user", "name": "x"}]}',
+        "プロジェクトでもセッションでもない要素",
+    ),
+    ("[5]", "1件目: entry: オブジェクトではありません"),
+    ("[{}]", "1件目: content: 必須です"),
+    (_with(content=" "), "2件目: content: 空にはできません"),
+    (_with(content="\ud800"), "2件目: content: 正しいUnicodeではありません"),
+    (_with(content="x\x00"), "2件目: content: NUL文字 (U+0000) は使えません"),
+    (_with(category="\ud800"), "2件目: category: 正しいUnicodeではありません"),
+    (_with(author="\ud800"), "2件目: author: 正しいUnicodeではありません"),
+    (_with(metadata={"a": "\ud800"}), "2件目: metadata: 正しいUnicodeではありません"),
+    (_with(metadata={"a": float("nan")}), "2件目: metadata: JSONで表せない数値"),
+    (_with(metadata=[1]), "2件目: metadata: オブジェクトで指定してください"),
+    (_with(colour="red"), "2件目: colour: 記憶のフィールドではありません"),
+    (_with(memory_id="x"), "2件目: memory_id: 'x' はUUIDではありません"),
+    (_with(memory_id=5), "2件目: memory_id: 文字列で指定してください"),
+    (_with(domain="team"), "2件目: domain: 'team' は使えません"),
+    (_with(domain="project"), "2件目: project_id: このドメインでは必須です"),
+    (_with(domain="project", project_id=ABSENT), f"2件目: プロジェクトが見つかりません: '{ABSENT}'"),
+    (_with(domain="session", session_id=ABSENT), f"2件目: セッションが見つかりません: '{ABSENT}'"),
+    (_with(tags="x"), "2件目: tags: 文字列の配列で指定してください"),
+    (_with(tags=[""]), "2件目: tags: 空の要素は含められません"),
+    (_with(importance=2), "2件目: importance: 0.0から1.0までの数値を指定してください"),
+    (_with(importance="high"), "2件目: importance: 数値で指定してください"),
+    (_with(importance=True), "2件目: importance: 数値で指定してください"),
+    (_with(access_count=-1), "2件目: access_count: 0以上の"),
+    (_with(access_count=2**64), "2件目: access_count: 0以上の、数えられる範囲の値"),
+    (_with(access_count=1e308), "2件目: access_count: 0以上の、数えられる範囲の値"),
+    (
+        _with(created_at="yesterday"),
+        "2件目: created_at: 'yesterday' は日時ではありません。2024-01-01T00:00:00Z のように",
+    ),
+    (_with(created_at="x" * 100_000), "2件目: created_at: 'xxx"),
     (
         _with(created_at="0001-01-01T00:00:00+14:00"),
-        "entry 2: created_at: '0001-01-01T00:00:00+14:00' is not",
+        "2件目: created_at: '0001-01-01T00:00:00+14:00' は日時ではありません",
     ),
-    (_with(created_at="1969-01-01"), "entry 2: created_at: must be from the years 1970"),
-    (_with(expires_at="1980-01-01"), "entry 2: expires_at: must be later than created_at"),
-    ("content,tags\r\nx,notalist\r\n", "entry 1: tags: 'notalist' cannot be read: write a list of texts as JSON does"),
-    ("content,importance\r\nx,much\r\n", "entry 1: importance: 'much' cannot be read: write a number from 0 to 1"),
-    ("content\r\nx,y\r\n", "entry 1: entry: has more cells than there are columns"),
-    ("content,tags\r\nx,[]\r\ny", "entry 2: entry: has fewer cells than there are columns: it may have been cut off"),
-    ('[{"content": "good"}, {"content": ""}, {"text": "x"}]', "entry 2: content: must not be empty; entry 3: text: is"),
-    ("content,colour\r\nx,y\r\n", "entry 1: colour: is not a field of a memory"),
-    ("<!-- memory {} -->\n", "whose comment cannot be read"),
-    ("<!-- memory ", "whose comment does not end"),
-    ('<!-- memory {"length": 1e999} -->\n', "whose comment cannot be read"),
-    ("", "import_data: is required for action 'import'"),
-    (json.dumps([{"content": "x"}] * 10_001), "there are 10001 memories; at most 10000"),
+    (_with(created_at="1969-01-01"), "2件目: created_at: 1970年から9998年までの日時"),
+    (_with(expires_at="1980-01-01"), "2件目: expires_at: created_at より後の日時"),
+    ("content,tags\r\nx,notalist\r\n", "1件目: tags: 'notalist' は読み取れません。"),
+    ("content,importance\r\nx,much\r\n", "1件目: importance: 'much' は読み取れません。0から1までの数値"),
+    ("content\r\nx,y\r\n", "1件目: entry: 列より多くのセルがあります"),
+    ("content,tags\r\nx,[]\r\ny", "2件目: entry: セルが列より少なく、途中で切れている"),
+    (
+        '[{"content": "good"}, {"content": ""}, {"text": "x"}]',
+        "2件目: content: 空にはできません; 3件目: text: 記憶のフィールド",
+    ),
+    ("content,colour\r\nx,y\r\n", "1件目: colour: 記憶のフィールドではありません"),
+    ("<!-- memory {} -->\n", "コメントを読み取れない記憶"),
+    ("<!-- memory ", "コメントが閉じられていない記憶"),
+    ('<!-- memory {"length": 1e999} -->\n', "コメントを読み取れない記憶"),
+    ("", "import_data: action 'import' では必須です"),
+    (json.dumps([{"content": "x"}] * 10_001), "memories: 10001件あります。一度に取り込めるのは10000件まで"),
 )
 
 
@@ -236,18 +248,18 @@ async def test_with_one_fault_nothing_is_imported(local: AssocConversation) -> N
 @behaviour("assoc.import.faults")
 async def test_every_fault_is_named_up_to_twenty(local: AssocConversation) -> None:
     said = await local.invalid("memory_manage", action="import", import_data=json.dumps([{}] * 25))
-    assert said.startswith("import_data: nothing was imported: entry 1: content")
-    assert "entry 20: " in said
-    assert said.endswith("; and 5 more")
+    assert said.startswith("何も取り込みませんでした。1件目: content")
+    assert "20件目: " in said
+    assert said.endswith("; 他5件")
 
 
 @behaviour("assoc.import.refused")
 async def test_a_refused_import_is_reported_like_one_that_was_done(local: AssocConversation) -> None:
     entries = [{"content": "good"}, *[{}] * 101]
     for data, count, line, reason in (
-        (json.dumps(entries), 101, 2, "content: is required and must be text"),
-        (_with(importance=2), 1, 2, "importance: must be a number from 0.0 to 1.0"),
-        ("{", 1, 0, "import_data: is not valid JSON"),
+        (json.dumps(entries), 101, 2, "content: 必須です。文字列で指定してください"),
+        (_with(importance=2), 1, 2, "importance: 0.0から1.0までの数値を指定してください"),
+        ("{", 1, 0, "import_data: 正しいJSONではありません"),
     ):
         report = refusal(await local.answer("memory_manage", action="import", import_data=data))["data"]
         assert set(report) == {"imported_count", "skipped_count", "error_count", "errors", "errors_left_out"}
@@ -269,8 +281,8 @@ async def test_memories_of_a_project_that_is_not_here_say_what_to_do(
     exported = await _export(local, form, project_id=project)
     async with another(tmp_path / "other", clock) as talk:
         said = await talk.invalid("memory_manage", action="import", import_data=exported)
-        assert f"entry 2: no project '{project}'. Create it here and put its id into the data, or import json" in said
-        assert said.count("Create it here") == 1
+        assert f"2件目: プロジェクトが見つかりません: '{project}'。ここで作成してそのIDをデータに書くか" in said
+        assert said.count("ここで作成して") == 1
         here = await talk.project()
         report = await talk.call("memory_manage", action="import", import_data=exported.replace(project, here))
         assert report["imported_count"] == 2
@@ -297,7 +309,7 @@ async def test_a_form_that_is_named_is_the_form_that_is_read(talk: AssocConversa
     said = await talk.invalid(
         "memory_manage", action="import", import_data=f"content\r\n{word}\r\n", export_format="json"
     )
-    assert "is not valid JSON" in said
+    assert "正しいJSONではありません" in said
     await talk.call("memory_manage", action="import", import_data=f"content\r\n{word}\r\n", export_format="csv")
     assert len(await talk.finds(word)) == 1
 
@@ -306,7 +318,9 @@ async def test_a_form_that_is_named_is_the_form_that_is_read(talk: AssocConversa
 async def test_a_csv_that_is_cut_off_is_refused(talk: AssocConversation) -> None:
     word = unique()
     said = await talk.invalid("memory_manage", action="import", import_data=f'content,category\r\n"{word} cut off in')
-    assert said.startswith("import_data: is not valid CSV: unexpected end of data")
+    assert said.startswith(
+        "何も取り込みませんでした。import_data: 正しいCSVではありません (詳細: unexpected end of data"
+    )
     assert await talk.finds(word) == []
 
 
@@ -318,7 +332,7 @@ async def test_an_answer_around_a_csv_is_none(local: AssocConversation) -> None:
         for spaced in (None, 1):
             data = json.dumps(whole, indent=spaced)
             said = await local.invalid("memory_manage", action="import", import_data=data, export_format="csv")
-            assert "the first line" in said
+            assert "1行目に" in said
             assert "content" in said
     header = body["data"]["exported_data"].splitlines()[0]
     for empty in (header, "content", "content,,\r\n", "id,content,version\r\n"):

@@ -155,9 +155,9 @@ async def test_an_association_that_is_not_made_is_told(talk: AssocConversation) 
     assert body["data"]["not_taken"] == ["associations (3)"]
     assert "associations (3)" in body["message"]
     assert [(one["to_memory_id"], one["reason"]) for one in body["data"]["associations_not_taken"]] == [
-        (ABSENT, "one of the two is not here, or not yours to tie"),
-        (brought, "a memory is not tied to itself"),
-        (also_here, "neither of the two was brought"),
+        (ABSENT, "一方の記憶がここにないか、関連付ける権限がありません"),
+        (brought, "記憶を自分自身に関連付けることはできません"),
+        (also_here, "どちらの記憶も取り込まれていません"),
     ]
     near = await talk.call("memory", action="get_related", memory_id=brought, depth=1)
     assert here in [one["memory_id"] for one in near["related_memories"]]
@@ -168,7 +168,7 @@ async def test_two_entries_that_say_different_things_under_one_id_are_a_fault(ta
     word, same = unique(), str(uuid4())
     entries = [{"memory_id": same, "content": word}, {"memory_id": same.upper(), "content": f"{word} 2"}]
     said = await talk.invalid("memory_manage", action="import", import_data=json.dumps(entries))
-    assert f"entry 2: memory_id: {same} is that of an earlier entry, which says something else" in said
+    assert f"2件目: memory_id: {same} は、内容の異なる前の要素と同じIDです" in said
     assert await talk.finds(word) == []
     report = await talk.call("memory_manage", action="import", import_data=json.dumps(entries[:1] * 2))
     assert (report["imported_count"], report["skipped_count"]) == (1, 1)

@@ -149,7 +149,7 @@ async def test_nul_is_refused_wherever_text_is_kept_or_searched(talk: AssocConve
         ("project", "create", "description", {"name": "x"}),
     ):
         said = await talk.invalid(tool, **{chooser(tool): action, **more, name: NUL})
-        assert said == f"{name}: must not contain the character NUL (U+0000)", (tool, action)
+        assert said == f"{name}: NUL文字 (U+0000) は使えません", (tool, action)
     for tool, action, more in (
         ("memory", "store", {"content": "x", "domain": "user"}),
         ("memory", "update", {"memory_id": kept}),
@@ -176,7 +176,8 @@ async def test_wrong_types_are_refused_for_every_parameter(talk: AssocConversati
         for name, schema in tool.input_schema["properties"].items():
             value = wrong[schema.get("type", "object")]
             said = await talk.invalid(tool.name, **{**_using(tool, name), name: value})
-            assert f"{name}: Input should be" in said
+            assert f"{name}: " in said
+            assert "を指定してください" in said
 
 
 @behaviour("assoc.surface.hostile_input")
@@ -189,4 +190,4 @@ def test_a_lone_surrogate_is_refused_by_the_tool(listening: Served, modern: bool
     ):
         result = answer_to_half(listening, ASSOC, "memory", modern=modern, **arguments)
         assert result["isError"]
-        assert "is not valid Unicode: a lone surrogate" in result["content"][0]["text"]
+        assert "正しいUnicodeではありません: 位置" in result["content"][0]["text"]

@@ -148,9 +148,10 @@ async def test_deleting_nothing_of_what_was_named_is_an_error(talk: AssocConvers
     ids = [ABSENT, *(f"nonsense {number}" for number in range(6))]
     body = refusal(await talk.answer("memory_manage", action="batch_delete", memory_ids=ids))
     assert body["data"] == {"deleted_count": 0, "deleted": [], "not_found": ids, "denied": []}
+    named = ", ".join(map(repr, ids[:5]))
     assert body["error"] == {
         "code": "MEMORY_NOT_FOUND",
-        "message": f"記憶が見つかりません: nothing was deleted: not found: {', '.join(map(repr, ids[:5]))} and 2 more",
+        "message": f"記憶が見つかりません: 何も削除しませんでした。見つからない記憶: {named} 他2件",
     }
 
 
@@ -187,9 +188,9 @@ async def test_older_than_a_day_is_what_was_before_it_began(local: AssocConversa
 async def test_cleaning_up_is_for_sessions_and_needs_to_know_how_far(talk: AssocConversation) -> None:
     for domain in ("global", "user", "project"):
         said = await talk.invalid("memory_manage", action="cleanup", target_domain=domain, cleanup_before="2024-01-01")
-        assert said.startswith("target_domain: cleanup removes session memories only")
+        assert said.startswith("target_domain: cleanup で削除できるのは session の記憶だけです")
     said = await talk.invalid("memory_manage", action="cleanup", cleanup_before="昨日")
-    assert said == "cleanup_before: '昨日' is not a date-time; write it like 2024-01-01T00:00:00Z"
-    assert (await talk.invalid("memory_manage", action="cleanup", session_id=" ")).startswith("cleanup_before: is req")
+    assert said == "cleanup_before: '昨日' は日時ではありません。2024-01-01T00:00:00Z のように指定してください"
+    assert (await talk.invalid("memory_manage", action="cleanup", session_id=" ")).startswith("cleanup_before: action")
     code, _ = await talk.refused("memory_manage", action="cleanup", session_id=ABSENT)
     assert code == "SESSION_NOT_FOUND"

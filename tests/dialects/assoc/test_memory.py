@@ -60,7 +60,7 @@ async def test_a_memory_is_stored_in_each_of_the_four_domains(talk: AssocConvers
 @behaviour("assoc.store.domains")
 async def test_a_project_must_be_named_and_be_there(talk: AssocConversation) -> None:
     said = await talk.invalid("memory", action="store", content="x", domain="project")
-    assert said == "project_id: is required for the domain 'project'"
+    assert said == "project_id: ドメイン 'project' では必須です"
     for absent in (ABSENT, "proj_789", ""):
         code, _ = await talk.refused("memory", action="store", content="x", domain="project", project_id=absent)
         assert code == ("PROJECT_NOT_FOUND" if absent else "VALIDATION_ERROR")
@@ -71,7 +71,8 @@ async def test_without_a_session_one_is_required(local: AssocConversation) -> No
     code, said = await local.refused("memory", action="store", content="x", domain="session")
     assert code == "SESSION_REQUIRED"
     assert said == (
-        "セッションが必要です: there is no current session. Name one with session_id, or make one with create_session"
+        "セッションが必要です: 現在のセッションがありません。"
+        "session_id を指定するか、user の create_session でセッションを作成してください"
     )
     code, _ = await local.refused("memory", action="store", content="x", domain="session", session_id=ABSENT)
     assert code == "SESSION_NOT_FOUND"
@@ -156,7 +157,11 @@ async def test_memories_are_untied_by_hand(local: AssocConversation) -> None:
     code, said = await local.refused(
         "memory", action="update", memory_id=other, content="changed", dissociate_from=[one, apart]
     )
-    assert (code, "no tie to" in said, "get_related" in said) == ("VALIDATION_ERROR", True, True)
+    assert (code, said.startswith("関連付けが見つかりません"), "get_related" in said) == (
+        "VALIDATION_ERROR",
+        True,
+        True,
+    )
     both = {"associate_with": [one], "dissociate_from": [one]}
     assert (await local.invalid("memory", action="update", memory_id=other, **both)).startswith("dissociate_from: ")
     assert (await local.get(other))["content"] == "the harbour again"
@@ -489,7 +494,7 @@ async def test_depth_says_how_far_associations_are_followed(local: AssocConversa
         data = await local.call("memory", action="get_related", memory_id=ids[0], depth=depth)
         assert data["count"] == reached
     for depth in (0, 6):
-        assert "depth: must be from 1 to 5" in await local.invalid(
+        assert "depth: 1から5までの値" in await local.invalid(
             "memory", action="get_related", memory_id=ids[0], depth=depth
         )
 
@@ -564,7 +569,9 @@ async def test_an_update_changes_what_is_named_and_nothing_else(talk: AssocConve
 @behaviour("assoc.update.limits")
 async def test_an_update_has_the_limits_of_storing(talk: AssocConversation) -> None:
     kept = await talk.store("unchanged")
-    assert (await talk.invalid("memory", action="update", memory_id=kept)).startswith("content: there is nothing to")
+    assert (await talk.invalid("memory", action="update", memory_id=kept)).startswith(
+        "content: 更新する内容がありません"
+    )
     for arguments, field in (
         ({"content": ""}, "content"),
         ({"importance": 2}, "importance"),
@@ -589,5 +596,8 @@ async def test_a_deleted_memory_is_gone(talk: AssocConversation) -> None:
     assert (body["data"], body["message"]) == ({"memory_id": kept}, f"記憶を削除しました (ID: {kept})")
     for action in ("get", "get_related", "delete"):
         code, said = await talk.refused("memory", action=action, memory_id=kept)
-        assert (code, said) == ("MEMORY_NOT_FOUND", f"記憶が見つかりません: no memory '{kept}'")
+        assert (code, said) == (
+            "MEMORY_NOT_FOUND",
+            f"記憶が見つかりません: '{kept}'。memory の search で探して、IDを確認してください",
+        )
     assert await talk.finds(word) == []

@@ -277,7 +277,7 @@ async def test_deleting_many_takes_only_what_the_caller_may_delete(house: House)
         if caller == "viewer":
             problem = refusal(answer)["error"]
             assert problem["code"] == DENIED
-            assert "nothing was deleted: not yours to delete: " in problem["message"]
+            assert "何も削除しませんでした。削除する権限がない記憶: " in problem["message"]
 
 
 @behaviour("assoc.permissions.author")
@@ -365,7 +365,7 @@ async def test_an_import_under_another_users_ids_takes_nothing_from_him(house: H
             "places": [{"id": place, "kind": kind, "name": "mine", "ends_at": "2100-01-01"}],
         }
         said = await stranger.invalid("memory_manage", action="import", import_data=json.dumps(bundle))
-        assert f"entry 1: no {kind} '{place}'. Create it here" in said  # as if it were not there
+        assert f"見つかりません: '{place}'。ここで作成して" in said  # as if it were not there
 
 
 @behaviour("assoc.permissions.listing")
@@ -381,11 +381,11 @@ async def test_a_server_that_only_reads_says_so(house: House) -> None:
     code, said = await house.talks["read_only"].refused("memory", action="store", content="x", domain="user")
     assert (code, said) == (
         DENIED,
-        "権限がありません: action 'store' changes what is stored, and this server only reads. "
-        "Ask a server that was not started with --read-only",
+        "権限がありません: このサーバーは読み取り専用のため、action 'store' は実行できません。"
+        "`--read-only` を付けずに起動したサーバーを使ってください",
     )
     code, said = await house.talks["reader"].refused("memory", action="store", content="x", domain="user")
-    assert said == "権限がありません: assoc.memory needs the permission 'write'. Use a credential that has 'write'"
+    assert said == "権限がありません: assoc.memory には write 権限が必要です。write 権限のあるキーを使ってください"
 
 
 @behaviour("assoc.permissions.no_credential")

@@ -41,7 +41,7 @@ async def test_names_and_descriptions_have_limits(talk: AssocConversation) -> No
         ):
             assert (await talk.invalid("project", action=action, **more, **arguments)).startswith(f"{field}: ")
     said = await talk.invalid("project", action="update", project_id=project)
-    assert said == "name: there is nothing to update: give a name, a description or both"
+    assert said == "name: 更新する内容がありません。name か description を指定してください"
 
 
 @behaviour("assoc.project.list")
@@ -82,13 +82,16 @@ async def test_a_member_is_added_by_name_or_id_with_a_role(engine: Engine, local
     assert (body["data"]["project_id"], body["data"]["user_id"], body["data"]["role"]) == (project, hanako, "editor")
     await local.call("project", action="add_member", project_id=project, user_id="taro", role="viewer")
     code, said = await local.refused("project", action="add_member", project_id=project, user_id="花子", role="viewer")
-    assert (code, said) == ("MEMBER_EXISTS", "すでにメンバーです: member '花子' exists already")
+    assert (code, said) == (
+        "MEMBER_EXISTS",
+        "すでにメンバーです: '花子'。ロールを変えるには、remove_member のあとに add_member を実行してください",
+    )
     code, _ = await local.refused("project", action="add_member", project_id=project, user_id="owner", role="viewer")
     assert code == "MEMBER_EXISTS"
     code, said = await local.refused("project", action="add_member", project_id=project, user_id="x", role="viewer")
-    assert (code, said) == ("VALIDATION_ERROR", "ユーザーが見つかりません: no user 'x'")
+    assert (code, said) == ("VALIDATION_ERROR", "ユーザーが見つかりません: 'x'。ユーザーのIDか名前を確認してください")
     said = await local.invalid("project", action="add_member", project_id=project, user_id="x", role="owner")
-    assert said.startswith("role: Input should be 'editor' or 'viewer'")
+    assert said.startswith("role: 次のいずれかを指定してください: 'editor', 'viewer'")
 
 
 @behaviour("assoc.project.remove_member")
@@ -99,9 +102,12 @@ async def test_a_member_is_removed_and_the_owner_stays(engine: Engine, local: As
     assert body["message"] == "メンバーを削除しました (花子)"
     assert body["data"] == {"project_id": project, "user_id": hanako}
     code, said = await local.refused("project", action="remove_member", project_id=project, user_id="花子")
-    assert (code, said) == ("MEMBER_NOT_FOUND", "メンバーが見つかりません: no member '花子'")
+    assert (code, said) == (
+        "MEMBER_NOT_FOUND",
+        "メンバーが見つかりません: '花子'。project の get でメンバーを確認してください",
+    )
     said = await local.invalid("project", action="remove_member", project_id=project, user_id="owner")
-    assert said == "user_id: the owner cannot be removed; delete the project instead"
+    assert said == "user_id: 所有者は外せません。不要になったプロジェクトは delete で削除してください"
 
 
 @behaviour("assoc.project.update")

@@ -42,7 +42,7 @@ async def test_limit_and_threshold_have_their_ranges(talk: AssocConversation) ->
             assert (await talk.invalid("search", type=kind, **words, **arguments)).startswith(f"{field}: ")
     for kind, more in (("tags", {"tags": ["x"]}), ("timerange", {"start_time": "2024-01-01"}), ("advanced", {})):
         for limit in (0, 1001):
-            assert (await talk.invalid("search", type=kind, limit=limit, **more)).startswith("limit: must be from 1")
+            assert (await talk.invalid("search", type=kind, limit=limit, **more)).startswith("limit: 1から")
 
 
 @behaviour("assoc.tags.any")
@@ -60,7 +60,7 @@ async def test_any_of_the_tags_is_enough_and_the_newest_come_first(talk: AssocCo
     assert body["message"] == "3件の記憶が見つかりました"
     some = await talk.call("search", type="tags", tags=[one, other], limit=2)
     assert (some["count"], some["total"], some["has_more"]) == (2, 3, True)
-    assert (await talk.invalid("search", type="tags", tags=[])) == "tags: give at least one tag"
+    assert (await talk.invalid("search", type="tags", tags=[])) == "tags: タグを1つ以上指定してください"
 
 
 @behaviour("assoc.timerange.between")
@@ -130,9 +130,9 @@ async def test_a_time_must_be_one_and_ranges_must_not_run_backwards(talk: AssocC
         for field in ("start_time", "end_time"):
             for value in ("yesterday", "2024-13-01", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"):
                 said = await talk.invalid("search", type=kind, **{field: value})
-                assert said.startswith(f"{field}: {value!r} is not a date-time")
+                assert said.startswith(f"{field}: {value!r} は日時ではありません")
         said = await talk.invalid("search", type=kind, start_time="2024-01-02", end_time="2024-01-01")
-        assert said == "start_time: must not be later than end_time"
+        assert said == "start_time: end_time より後の日時は指定できません"
 
 
 @behaviour("assoc.advanced.conditions")
@@ -173,19 +173,19 @@ async def test_without_a_query_the_newest_come_first_with_their_total(talk: Asso
 @behaviour("assoc.advanced.invalid")
 async def test_filters_have_limits(talk: AssocConversation) -> None:
     for filters, said in (
-        ({"importance_min": 2}, "filters.importance_min: must be a number from 0.0 to 1.0"),
-        ({"importance_max": -1}, "filters.importance_max: must be a number from 0.0 to 1.0"),
+        ({"importance_min": 2}, "filters.importance_min: 0.0から1.0までの数値を指定してください"),
+        ({"importance_max": -1}, "filters.importance_max: 0.0から1.0までの数値を指定してください"),
         (
             {"importance_min": 0.9, "importance_max": 0.1},
-            "filters.importance_min: must not be greater than filters.importance_max",
+            "filters.importance_min: filters.importance_max より大きい値は指定できません",
         ),
-        ({"categories": [""]}, "filters.categories: must not contain an empty entry"),
-        ({"categories": [str(n) for n in range(101)]}, "filters.categories: has 101 entries"),
-        ({"project_ids": [str(n) for n in range(101)]}, "filters.project_ids: has 101 ids"),
-        ({"project_ids": [" "]}, "filters.project_ids: must not contain an empty entry"),
-        ({"importance_min": "much"}, "filters.importance_min: Input should be a valid number"),
-        ({"domains": ["team"]}, "filters.domains[0]: Input should be"),
-        ({"domains": ["user"], "project_ids": ["p"]}, "filters.project_ids: needs 'project' among filters.domains"),
+        ({"categories": [""]}, "filters.categories: 空の要素は含められません"),
+        ({"categories": [str(n) for n in range(101)]}, "filters.categories: 101件あります"),
+        ({"project_ids": [str(n) for n in range(101)]}, "filters.project_ids: 101件あります"),
+        ({"project_ids": [" "]}, "filters.project_ids: 空の要素は含められません"),
+        ({"importance_min": "much"}, "filters.importance_min: 数値を指定してください"),
+        ({"domains": ["team"]}, "filters.domains[0]: 次のいずれかを指定してください"),
+        ({"domains": ["user"], "project_ids": ["p"]}, "filters.project_ids: filters.domains に 'project' を含めるか"),
     ):
         for kind, more in (("advanced", {}), ("semantic", {"query": "x"}), ("tags", {"tags": ["x"]})):
             assert (await talk.invalid("search", type=kind, filters=filters, **more)).startswith(said)

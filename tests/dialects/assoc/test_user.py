@@ -60,7 +60,7 @@ async def test_a_new_session_is_the_current_one_and_lives_a_day(local: AssocConv
         "session_name"
     ]
     said = await local.invalid("user", action="create_session", session_name="x" * 201)
-    assert said == "session_name: is 201 characters long; at most 200 are allowed"
+    assert said == "session_name: 201文字あります。200文字以内にしてください"
 
 
 @behaviour("assoc.user.get_sessions")

@@ -51,7 +51,9 @@ async def test_every_picture_is_drawn_in_every_form(talk: AssocConversation) -> 
 @behaviour("assoc.visualize.format")
 async def test_html_is_the_usual_form(talk: AssocConversation) -> None:
     assert (await talk.call("visualize", type="category_chart"))["format"] == "html"
-    assert (await talk.invalid("visualize", type="timeline", format="png")).startswith("format: Input should be")
+    assert (await talk.invalid("visualize", type="timeline", format="png")).startswith(
+        "format: 次のいずれかを指定してください"
+    )
 
 
 @behaviour("assoc.visualize.empty")
@@ -99,7 +101,7 @@ async def test_a_map_around_a_memory_reaches_as_far_as_its_depth(local: AssocCon
         assert data["memory_count"] == count
     for depth in (0, 4):
         said = await local.invalid("visualize", type="memory_map", center_memory_id=ids[0], depth=depth)
-        assert said.startswith("depth: must be from 1 to 3")
+        assert said.startswith("depth: 1から3までの値")
     code, _ = await local.refused("visualize", type="memory_map", center_memory_id=ABSENT)
     assert code == "MEMORY_NOT_FOUND"
     said = await local.says("visualize", type="memory_map", center_memory_id=ids[0], time_range={"start": "2024"})
@@ -122,9 +124,9 @@ async def test_a_time_range_bounds_a_picture(local: AssocConversation, clock: Cl
         data = await local.call("visualize", type="timeline", time_range=times, format="json")
         assert data["memory_count"] == count
     for times, said in (
-        ({"start": "soon"}, "time_range.start: 'soon' is not a date-time"),
+        ({"start": "soon"}, "time_range.start: 'soon' は日時ではありません"),
         ({"end": "0001-01-01T00:00:00+14:00"}, "time_range.end: "),
-        ({"start": "2026-01-02", "end": "2026-01-01"}, "time_range.start: must not be later than time_range.end"),
+        ({"start": "2026-01-02", "end": "2026-01-01"}, "time_range.start: time_range.end より後の日時は指定できません"),
     ):
         assert (await local.invalid("visualize", type="timeline", time_range=times)).startswith(said)
 

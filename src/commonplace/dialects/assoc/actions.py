@@ -126,5 +126,5 @@ class Actions:
     def _check(self, action: Action, given: Mapping[str, Any]) -> None:
         missing = [name for name in action.needed if name not in given]
         if missing:
-            others = f" (needed: {', '.join(action.needed)})" if len(action.needed) > 1 else ""
-            raise Invalid(missing[0], f"is required for {self.chooser} {action.name!r}{others}")
+            others = f" (必要なもの: {', '.join(action.needed)})" if len(action.needed) > 1 else ""
+            raise Invalid(missing[0], f"{self.chooser} {action.name!r} では必須です{others}")

@@ -17,6 +17,7 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import Domain, beginning, described
+from commonplace.dialects.assoc.refusals import in_words
 from commonplace.domain import limits
 from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup, backup_name
@@ -87,7 +88,7 @@ async def health_check(call: Call) -> Done:
     damage = await store.check()
     statistics = await _legible_statistics(call)
     latest = await backups.latest()
-    told = StoreCorrupt(store.location, damage).in_full if damage else ""
+    told = in_words(StoreCorrupt(store.location, damage)) if damage else ""
     writable = store.writable and not store.trouble
     waiting = statistics.unembedded_reason if statistics else ""
     troubles = [one for one in (told, store.trouble, backups.trouble, waiting) if one]
@@ -134,9 +135,9 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
     name = _name(call, backup_path)
     if not force:
         await call.engine.backups.get(call.actor, name)  # what is not there is missed before anything is asked for
-        what = "replaces everything in the store" if include_data is None else "gives memories back what they were"
-        raise Invalid("force", f"restore {what}; repeat it with force: true")
-    done = await call.engine.backups.restore(call.actor, name, include_data)
+        what = "ストア全体を置き換えます" if include_data is None else "記憶をバックアップの内容に戻します"
+        raise Invalid("force", f"restore は{what}。実行するには force: true を指定してください")
+    done = await _restored(call, name, include_data)
     data = {
         **_told(done.backup),
         **_put_back(done),
@@ -144,6 +145,13 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
         "safety_backup": done.safety.name if done.safety else None,
     }
     return Done(data, f"バックアップから復元しました ({done.backup.name})")
+
+
+async def _restored(call: Call, name: str, kinds: list[str] | None) -> Restored:
+    try:
+        return await call.engine.backups.restore(call.actor, name, kinds)
+    except Invalid as error:  # the engine has another name for the parameter
+        raise Invalid("include_data" if error.field == "include" else error.field, error.reason) from error
 
 
 @actions.writes
@@ -180,9 +188,12 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
     config: Any = migration_config
     source, goal = config.get("source_domain"), config.get("target_domain")
     if not source or not goal:
-        raise Invalid("migration_config", "needs source_domain and target_domain")
+        raise Invalid("migration_config", "source_domain と target_domain が必須です")
     if source == goal and goal in ("global", "user"):
-        raise Invalid("migration_config", f"source_domain and target_domain are both {goal!r}")
+        raise Invalid(
+            "migration_config",
+            f"source_domain と target_domain がどちらも {goal!r} です。別のドメインを指定してください",
+        )
     chosen = await _chosen(call, source, config.get("filter_criteria") or {})
     ids = (config.get("project_id"), config.get("session_id"))
     home, _ = await scope.target(call, goal, *ids, within="migration_config.")
@@ -198,7 +209,7 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
 async def _chosen(call: Call, source: str, criteria: Any) -> Page:
     for domain in ("project", "session"):
         if domain != source and criteria.get(f"{domain}_id"):
-            raise Invalid(f"{_CRITERIA}.{domain}_id", f"is only for the source_domain {domain!r}")
+            raise Invalid(f"{_CRITERIA}.{domain}_id", f"source_domain が {domain!r} のときだけ指定できます")
     looking = await scope.looking(
         call, [source], [criteria["project_id"]] if criteria.get("project_id") else [], criteria.get("session_id")
     )

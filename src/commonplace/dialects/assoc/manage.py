@@ -13,9 +13,9 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Texts, beginning, described, reference
-from commonplace.domain.errors import BundleRefused, Forbidden, Invalid, NoneDeleted, NotFound
+from commonplace.domain.errors import BundleRefused, Fault, Forbidden, Invalid, NoneDeleted, NotFound
 from commonplace.domain.memory import Memory
-from commonplace.domain.record import BundleReport, Fault
+from commonplace.domain.record import BundleReport
 
 MOST_AT_ONCE = 1000
 MOST_SHOWN = 100
@@ -110,8 +110,7 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
     faults = brought.all_faults(await archive.faults(call.actor, brought.bundle)) if brought.faults else []
     report = BundleReport(faults=faults) if faults else await archive.bring(call.actor, brought.bundle)
     if report.faults:
-        reason = "nothing was imported: " + formats.told(report.faults)
-        raise BundleRefused("import_data", reason, faults=report.faults)
+        raise BundleRefused("import_data", "nothing was imported", faults=report.faults)
     not_taken = [*brought.not_taken, *([f"associations ({len(report.untied)})"] if report.untied else [])]
     data = {
         "imported_count": report.imported,
@@ -138,7 +137,7 @@ def _read(call: Call, data: str, form: str | None) -> formats.Brought:
     try:
         return formats.read(data, form, call.engine.clock.now(), call.actor.zone)
     except Invalid as error:
-        raise BundleRefused(error.field, error.reason, faults=[Fault(0, error.message)]) from error
+        raise BundleRefused(error.field, error.reason, faults=[Fault(0, error)]) from error
 
 
 @actions.writes
@@ -192,14 +191,17 @@ async def cleanup(
     call: Call, *, cleanup_before: str | None = None, target_domain: str = "session", session_id: str | None = None
 ) -> Done:
     if target_domain != "session":
-        raise Invalid("target_domain", "cleanup removes session memories only; use batch_delete for others")
+        raise Invalid(
+            "target_domain",
+            "cleanup で削除できるのは session の記憶だけです。他の記憶には batch_delete を使ってください",
+        )
     before = (
         call.engine.clock.now()
         if cleanup_before is None
         else beginning("cleanup_before", cleanup_before, call.actor.zone)
     )
     if cleanup_before is None and session_id is None:
-        raise Invalid("cleanup_before", "is required for action 'cleanup' (or a session_id)")
+        raise Invalid("cleanup_before", "action 'cleanup' では cleanup_before か session_id が必須です")
     removed = await call.engine.collections.clear_sessions(
         call.actor, before, (await scope.session_of(call, session_id)).id if session_id else None
     )
@@ -209,7 +211,7 @@ async def cleanup(
 def _distinct(ids: list[str]) -> list[str]:
     wanted = list(dict.fromkeys(ids))
     if not wanted:
-        raise Invalid("memory_ids", "give at least one id")
+        raise Invalid("memory_ids", "IDを1つ以上指定してください")
     if len(wanted) > MOST_AT_ONCE:
-        raise Invalid("memory_ids", f"has {len(wanted)} ids; at most {MOST_AT_ONCE} at once")
+        raise Invalid("memory_ids", f"{len(wanted)}件あります。一度に指定できるのは{MOST_AT_ONCE}件までです")
     return wanted

@@ -189,12 +189,14 @@ async def update(
         content=content, tags=None if tags is None else tuple(tags), category=category, importance=importance
     )
     if not change.fields and not associate_with and not dissociate_from:
-        some = "content, tags, category, importance, associate_with or dissociate_from"
-        raise Invalid("content", f"there is nothing to update: give {some}")
+        some = "content, tags, category, importance, associate_with, dissociate_from"
+        raise Invalid("content", f"更新する内容がありません。次のいずれかを指定してください: {some}")
     tied = [reference(other.id) for other in await _others(call, associate_with)]
     untied = [reference(other.id) for other in await _others(call, dissociate_from, "dissociate_from")]
     if both := [str(one) for one in tied if one in untied]:
-        raise Invalid("dissociate_from", f"names {both[0]} as associate_with does; tie it or untie it")
+        raise Invalid(
+            "dissociate_from", f"{both[0]} が associate_with にもあります。どちらか一方だけを指定してください"
+        )
     kept = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
     later = "" if content is None else unembedded(call.engine.embedding.failure)
     return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}")
@@ -211,7 +213,7 @@ async def _others(call: Call, ids: list[str] | None, parameter: str = "associate
     """The memories to tie or untie by hand, which the caller must see."""
     wanted = list(dict.fromkeys(ids or ()))
     if len(wanted) > MOST_TIED:
-        raise Invalid(parameter, f"has {len(wanted)} ids; at most {MOST_TIED} at once")
+        raise Invalid(parameter, f"{len(wanted)}件あります。一度に指定できるのは{MOST_TIED}件までです")
     found = [await call.engine.memories.get(call.actor, reference(one)) for one in wanted]
     return list({memory.id: memory for memory in found}.values())  # one id may be written in several ways
 

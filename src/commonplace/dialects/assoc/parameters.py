@@ -66,7 +66,9 @@ def moment(field: str, written: str) -> datetime:
         found = datetime.fromisoformat(written.strip().replace("Z", "+00:00").replace("z", "+00:00"))
         return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
-        raise Invalid(field, f"{written[:60]!r} is not a date-time; write it like 2024-01-01T00:00:00Z") from error
+        raise Invalid(
+            field, f"{written[:60]!r} は日時ではありません。2024-01-01T00:00:00Z のように指定してください"
+        ) from error
 
 
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)

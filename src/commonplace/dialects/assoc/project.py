@@ -79,7 +79,7 @@ async def remove_member(call: Call, *, project_id: str, user_id: str) -> Done:
 @actions.writes
 async def update(call: Call, *, project_id: str, name: str | None = None, description: str | None = None) -> Done:
     if name is None and description is None:
-        raise Invalid("name", "there is nothing to update: give a name, a description or both")
+        raise Invalid("name", "更新する内容がありません。name か description を指定してください")
     changed = await call.engine.collections.describe(call.actor, Kind.PROJECT, _id(project_id), name, description)
     return Done(answers.project(changed), "プロジェクトを更新しました")
 

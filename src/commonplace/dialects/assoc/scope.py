@@ -32,7 +32,7 @@ async def session_of(call: Call, session_id: str | None) -> Collection:
 
 async def project_of(call: Call, project_id: str | None, within: str = "") -> CollectionId:
     if not project_id:
-        raise Invalid(f"{within}project_id", "is required for the domain 'project'")
+        raise Invalid(f"{within}project_id", "ドメイン 'project' では必須です")
     standing = await call.engine.collections.get(call.actor, Kind.PROJECT, collection(project_id, "proj_"))
     return standing.collection.id
 

@@ -74,7 +74,7 @@ async def tags(call: Call, *, tags: list[str], filters: Filters | None = None, l
     """Those with any of the tags, the newest first."""
     wanted = limits.tags(tags)
     if not wanted:
-        raise Invalid("tags", "give at least one tag")
+        raise Invalid("tags", "タグを1つ以上指定してください")
     aim = await _looking(call, filters)
     page = await call.engine.memories.page(aim.actor, _within(limit), tags=wanted, **_conditions(filters))
     return await _listed(call, page, {"tags": list(wanted)}, aim)
@@ -92,7 +92,7 @@ async def timerange(
     """The newest first."""
     since, until = _times(call, start_time, end_time)
     if since is None and until is None:
-        raise Invalid("start_time", "is required for type 'timerange', or end_time, or both")
+        raise Invalid("start_time", "type 'timerange' では start_time と end_time の少なくとも一方が必須です")
     aim = await _looking(call, filters)
     page = await call.engine.memories.page(aim.actor, _within(limit), since=since, until=until, **_conditions(filters))
     return await _listed(call, page, {"start_time": start_time, "end_time": end_time}, aim)
@@ -146,13 +146,17 @@ async def _looking(
     chosen: Any = filters or {}
     projects = list(dict.fromkeys(chosen.get("project_ids") or ()))
     if len(projects) > MOST_PROJECTS:
-        raise Invalid("filters.project_ids", f"has {len(projects)} ids; at most {MOST_PROJECTS} at once")
+        raise Invalid(
+            "filters.project_ids", f"{len(projects)}件あります。一度に指定できるのは{MOST_PROJECTS}件までです"
+        )
     if not all(map(str.strip, projects)):
-        raise Invalid("filters.project_ids", "must not contain an empty entry")
+        raise Invalid("filters.project_ids", "空の要素は含められません")
     domains = chosen.get("domains")
     if projects:  # all conditions must hold, and only what is in a project can be in these
         if domains and "project" not in domains:
-            raise Invalid("filters.project_ids", "needs 'project' among filters.domains, or no filters.domains")
+            raise Invalid(
+                "filters.project_ids", "filters.domains に 'project' を含めるか、filters.domains を省略してください"
+            )
         domains = ["project"]
     looking = await scope.looking(call, domains, projects, usual=usual)
     alone = await scope.sessionless(call, domains, None, scope.CHOOSE_SESSION)

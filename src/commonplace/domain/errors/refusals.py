@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from commonplace.domain.errors.root import CommonplaceError
-from commonplace.domain.record import Fault
 
 _MOST_NAMED = 5
 
@@ -45,22 +44,32 @@ class Invalid(CommonplaceError):
     field: str
     reason: str
     value: Any = None
+    also: tuple["Invalid", ...] = ()
+    """What else of the same call cannot be accepted."""
 
     @property
     def message(self) -> str:
-        return f"{self.field}: {self.reason}"
+        return "; ".join([f"{self.field}: {self.reason}", *(other.message for other in self.also)])
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with one entry of what was brought; 0 stands for the whole."""
+
+    line: int
+    error: CommonplaceError
 
 
 @dataclass(eq=False)
 class BundleRefused(Invalid):
-    """Memories from elsewhere of which none was taken, because of what is wrong with some; 0 stands for the whole."""
+    """Memories from elsewhere of which none was taken, because of what is wrong with some."""
 
     faults: Sequence[Fault] = ()
 
     @property
     def denied(self) -> bool:
         """Whether it could be taken as it is from someone with more rights."""
-        return all(fault.denied for fault in self.faults)
+        return all(isinstance(fault.error, Forbidden) for fault in self.faults)
 
 
 @dataclass(eq=False)

@@ -8,12 +8,12 @@ from datetime import datetime, tzinfo
 
 from commonplace.dialects.assoc.formats import document, entry, page, sheet
 from commonplace.dialects.assoc.formats.entry import COLUMNS
-from commonplace.domain.errors import Invalid
-from commonplace.domain.record import Bundle, Fault, Record, Untied
+from commonplace.dialects.assoc.japanese import said
+from commonplace.domain.errors import Fault, Invalid
+from commonplace.domain.record import Bundle, Record, Untied
 
-__all__ = ["COLUMNS", "Brought", "read", "told", "untied", "written"]
+__all__ = ["COLUMNS", "Brought", "read", "untied", "written"]
 
-MOST_FAULTS_TOLD = 20
 _WRITERS: Mapping[str, Callable[[Bundle], str]] = {
     "json": document.written,
     "csv": sheet.written,
@@ -56,22 +56,14 @@ def read(data: str, form: str | None, now: datetime, zone: tzinfo) -> Brought:
         try:
             records[line] = entry.read(one, now, zone)
         except Invalid as error:
-            faults.append(Fault(line, error.message))
+            faults.append(Fault(line, error))
         except (ValueError, TypeError, OverflowError) as error:
-            faults.append(Fault(line, f"cannot be read: {error!s:.{entry.MOST_TOLD}}"))
+            faults.append(Fault(line, Invalid("entry", entry.unreadable("読み取れません", error))))
     ties = tuple(document.link(link, now, zone) for link in links or ())
     left = [name for name in entry.NOT_TAKEN if any(isinstance(one, Mapping) and name in one for one in entries)]
     founded = tuple(document.place(place, zone) for place in places)
     bundle = Bundle(tuple(records.values()), ties, founded, tied=links is not None)
     return Brought(bundle, faults, left, tuple(records))
-
-
-def told(faults: Sequence[Fault]) -> str:
-    """Each with its entry, and once what can be done about them."""
-    shown = "; ".join(f"entry {fault.line}: {fault.reason}" for fault in faults[:MOST_FAULTS_TOLD])
-    more = f"; and {len(faults) - MOST_FAULTS_TOLD} more" if len(faults) > MOST_FAULTS_TOLD else ""
-    remedies = dict.fromkeys(fault.remedy for fault in faults[:MOST_FAULTS_TOLD] if fault.remedy)
-    return shown + more + "".join(f". {remedy[0].upper()}{remedy[1:]}" for remedy in remedies)
 
 
 def _guessed(data: str) -> str:
@@ -83,4 +75,4 @@ def _guessed(data: str) -> str:
 
 
 def untied(one: Untied) -> dict[str, str]:
-    return {"from_memory_id": one.link.source[:80], "to_memory_id": one.link.target[:80], "reason": one.reason}
+    return {"from_memory_id": one.link.source[:80], "to_memory_id": one.link.target[:80], "reason": said(one.reason)}

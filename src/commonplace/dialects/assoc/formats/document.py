@@ -52,15 +52,16 @@ def read(data: str) -> entry.Read:
     try:
         whole = json.loads(data.lstrip("\ufeff"))
     except RecursionError as error:
-        raise Invalid("import_data", "is nested too deep: write it as `export` does") from error
+        raise Invalid("import_data", "入れ子が深すぎます。`export` の形式で指定してください") from error
     except ValueError as error:
-        raise Invalid("import_data", f"is not valid JSON: {error!s:.{entry.MOST_TOLD}}") from error
+        raise Invalid("import_data", entry.unreadable("正しいJSONではありません", error)) from error
     if isinstance(whole, list):
         return whole, None, []
     if isinstance(whole, dict) and whole.get("version", VERSION) != VERSION:
-        raise Invalid("import_data", f"is of version {whole['version']!r}; this release knows version {VERSION}")
+        version = f"{whole['version']!r:.{entry.MOST_TOLD}}"
+        raise Invalid("import_data", f"バージョン {version} は取り込めません。対応しているのは {VERSION} です")
     if not isinstance(whole, dict) or not isinstance(whole.get("memories"), list):
-        raise Invalid("import_data", "must be a list of memories, or an object with `memories`")
+        raise Invalid("import_data", "記憶の配列か、`memories` を持つオブジェクトで指定してください")
     ties = _list(whole, "associations") if "associations" in whole else None
     return whole["memories"], ties, _list(whole, "places")
 
@@ -68,7 +69,7 @@ def read(data: str) -> entry.Read:
 def _list(whole: Mapping[str, Any], name: str) -> list[Any]:
     value = whole.get(name) or []
     if not isinstance(value, list):
-        raise Invalid(f"import_data.{name}", "must be a list")
+        raise Invalid(f"import_data.{name}", "配列で指定してください")
     return value
 
 
@@ -77,14 +78,14 @@ def link(one: Any, now: datetime, zone: tzinfo) -> RecordedLink:
     try:
         strength = float(one["strength"])
         if not 0.0 <= strength <= 1.0:
-            raise Invalid(within, f"has the strength {strength}; it must be from 0 to 1")
+            raise Invalid(within, f"strength は0から1までの値で指定してください (指定値: {strength})")
         kind = LinkKind(one.get("type", "manual")).value
         times = (entry.when(one, "created_at", zone, within) or now, entry.when(one, "last_used", zone, within))
         source, target = (canonical(str(one[name])) for name in ("from_memory_id", "to_memory_id"))
         return RecordedLink(source, target, kind, strength, *times)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        needed = "from_memory_id, to_memory_id and a strength from 0 to 1; type may be semantic, temporal or manual"
-        raise Invalid(within, f"has an entry that cannot be read: it needs {needed}") from error
+        needed = "from_memory_id, to_memory_id と0から1までの strength。type は semantic, temporal, manual のいずれか"
+        raise Invalid(within, f"読み取れない要素があります (必要なもの: {needed})") from error
 
 
 def place(one: Any, zone: tzinfo) -> RecordedPlace:
@@ -98,5 +99,6 @@ def place(one: Any, zone: tzinfo) -> RecordedPlace:
         )
         return RecordedPlace(*words, *(entry.when(one, name, zone, within) for name in ("ends_at", "created_at")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        needed = "an id, a kind (project or session) and a name"
-        raise Invalid(within, f"has an entry that cannot be read: it needs {needed}") from error
+        raise Invalid(
+            within, "読み取れない要素があります (必要なもの: id, name, kind は project か session)"
+        ) from error

@@ -27,6 +27,11 @@ _ENDS = frozenset({"expires_at", "ends_at"})
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def unreadable(words: str, error: Exception) -> str:
+    """With what the parser says, in its own words."""
+    return f"{words} (詳細: {error!s:.{MOST_TOLD}})"
+
+
 def written(record: Record) -> dict[str, Any]:
     place = record.place or None
     return {
@@ -52,15 +57,15 @@ def written(record: Record) -> dict[str, Any]:
 
 def read(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
     if not isinstance(entry, Mapping):
-        raise Invalid("entry", "is not an object")
+        raise Invalid("entry", "オブジェクトではありません")
     if UNREADABLE in entry:
         raise Invalid(*entry[UNREADABLE])
     unknown = sorted(set(map(str, entry)) - FIELDS)
     if unknown:
-        raise Invalid(unknown[0][:40], "is not a field of a memory")
+        raise Invalid(unknown[0][:40], "記憶のフィールドではありません")
     content = entry.get("content")
     if not isinstance(content, str):
-        raise Invalid("content", "is required and must be text")
+        raise Invalid("content", "必須です。文字列で指定してください")
     updated = when(entry, "updated_at", zone)
     created = when(entry, "created_at", zone) or min(updated or now, now)  # nothing is changed before it is there
     return Record(
@@ -86,21 +91,21 @@ def read(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
 def _text(entry: Mapping[str, Any], name: str) -> str:
     value = entry.get(name)
     if not isinstance(value, str | None):
-        raise Invalid(name, "must be a text")
+        raise Invalid(name, "文字列で指定してください")
     return value or ""
 
 
 def _number(entry: Mapping[str, Any], name: str, usual: float) -> float:
     value = entry.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float | None):
-        raise Invalid(name, "must be a number")
+        raise Invalid(name, "数値で指定してください")
     return usual if value is None else value
 
 
 def _texts(entry: Mapping[str, Any], name: str) -> tuple[str, ...]:
     value = entry.get(name) or []
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise Invalid(name, "must be a list of texts")
+        raise Invalid(name, "文字列の配列で指定してください")
     return tuple(value)
 
 
@@ -108,7 +113,7 @@ def _object(value: Any) -> dict[str, Any]:
     if value in (None, ""):
         return {}
     if not isinstance(value, dict):
-        raise Invalid("metadata", "must be an object")
+        raise Invalid("metadata", "オブジェクトで指定してください")
     return value
 
 

@@ -31,16 +31,16 @@ def read(data: str) -> entry.Read:
     while at >= 0:
         end = data.find(_CLOSE + "\n", at)
         if end < 0:
-            raise Invalid("import_data", "has a memory whose comment does not end")
+            raise Invalid("import_data", "コメントが閉じられていない記憶があります")
         try:
             fields = json.loads(data[at + len(OPEN) : end])
             length = max(int(fields.pop("length")), 0)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            reason = "has a memory whose comment cannot be read: it must stand as `export` wrote it"
+            reason = "コメントを読み取れない記憶があります。`export` が書いたまま渡してください"
             raise Invalid("import_data", reason) from error
         start = end + len(_CLOSE) + 1
         entries.append({**fields, "content": data[start : start + length]})
         at = data.find(OPEN, start + length)
     if not entries:
-        raise Invalid("import_data", "holds no memories: only a Markdown that `export` made can be imported")
+        raise Invalid("import_data", "記憶がありません。取り込めるMarkdownは `export` が作ったものだけです")
     return entries, None, []

@@ -39,41 +39,42 @@ def read(data: str) -> entry.Read:
     sheet = csv.DictReader(io.StringIO(data.lstrip("\ufeff"), newline=""), strict=True)  # a text cut off is no text
     try:
         if "content" not in (sheet.fieldnames or ()):
-            needed = "JSON begins with { or [, and the first line of a CSV names the columns, such as content"
-            raise Invalid("import_data", f"is no list of memories in a form that is known: {needed}")
+            needed = "JSONは { か [ で始め、CSVは1行目に content などの列名を書いてください"
+            raise Invalid("import_data", f"記憶の一覧として読み取れません。{needed}")
         rows = [_uncelled(row) for row in sheet]
     except csv.Error as error:
-        raise Invalid("import_data", f"is not valid CSV: {error!s:.{entry.MOST_TOLD}}") from error
+        raise Invalid("import_data", entry.unreadable("正しいCSVではありません", error)) from error
     if not rows and not entry.FIELDS.issuperset(filter(None, sheet.fieldnames or ())):
         # Such as a CSV within the answer that brought it: there it is one line, in which `content` stands too.
-        needed = "the first line names fields of a memory, content among them, and each further line is a memory"
-        raise Invalid("import_data", f"is no CSV of memories: {needed}. Give `exported_data` of an export as it is")
+        needed = "1行目に content を含む列名を、2行目から記憶を1行ずつ書いてください"
+        reason = f"記憶のCSVとして読み取れません。{needed}。export の `exported_data` はそのまま渡してください"
+        raise Invalid("import_data", reason)
     return rows, None, []
 
 
-_TEXTS = 'write a list of texts as JSON does, like ["a", "b"]'
+_TEXTS = '["a", "b"] のように、JSONの配列で書いてください'
 _PARSED: Mapping[str, tuple[Callable[[str], Any], str]] = {
     "tags": (json.loads, _TEXTS),
     "keywords": (json.loads, _TEXTS),
-    "metadata": (json.loads, 'write an object as JSON does, like {"a": 1}'),
-    "importance": (float, "write a number from 0 to 1"),
-    "access_count": (int, "write a whole number"),
+    "metadata": (json.loads, '{"a": 1} のように、JSONのオブジェクトで書いてください'),
+    "importance": (float, "0から1までの数値を書いてください"),
+    "access_count": (int, "整数を書いてください"),
 }
 """How a cell is read, and what to write in it."""
 
 
 def _uncelled(row: Mapping[str | None, Any]) -> dict[str, Any]:
     if None in row:
-        return {entry.UNREADABLE: ("entry", "has more cells than there are columns")}
+        return {entry.UNREADABLE: ("entry", "列より多くのセルがあります")}
     if None in row.values():
-        return {entry.UNREADABLE: ("entry", "has fewer cells than there are columns: it may have been cut off")}
+        return {entry.UNREADABLE: ("entry", "セルが列より少なく、途中で切れている可能性があります")}
     cells: dict[str, Any] = {name: _unescaped(value) for name, value in row.items() if name and value}
     for name in [name for name in _PARSED if name in cells]:
         parsed, wanted = _PARSED[name]
         try:
             cells[name] = parsed(cells[name])
         except (ValueError, RecursionError):
-            return {entry.UNREADABLE: (name, f"{cells[name][:60]!r} cannot be read: {wanted}")}
+            return {entry.UNREADABLE: (name, f"{cells[name][:60]!r} は読み取れません。{wanted}")}
     return cells
 
 

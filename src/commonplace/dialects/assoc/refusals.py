@@ -1,0 +1,333 @@
+"""What went wrong, in this dialect's words: the one place where an error of the domain becomes Japanese."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commonplace.dialects._dialect import Body
+from commonplace.dialects.assoc.japanese import NOUNS, said
+from commonplace.domain import errors
+from commonplace.domain.errors import CommonplaceError
+
+MOST_FAULTS = 100
+MOST_FAULTS_TOLD = 20
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A code, what happened in a few words, the particulars, and what to do.
+
+    In the last two `{e}` is the error; `{act}`, `{reason}` and `{what}` are its fields in Japanese.
+    """
+
+    code: str
+    words: str
+    detail: str = ""
+    remedy: str = ""
+
+    def particulars(self, error: CommonplaceError) -> list[str]:
+        fields = {name: said(getattr(error, name, "")) for name in ("act", "reason", "what")}
+        fields["what"] = NOUNS.get(fields["what"], fields["what"])
+        return [part.format(e=error, **fields) for part in (self.detail, self.remedy) if part]
+
+
+def refusal(error: CommonplaceError) -> Body:
+    """Assoc's error body: what happened in a few words, and again with the particulars and what to do."""
+    wording = worded(error)
+    problem = {"code": wording.code, "message": in_words(error)}
+    return {"success": False, "data": _data(error), "message": wording.words, "error": problem}
+
+
+def in_words(error: CommonplaceError) -> str:
+    """The whole of it in one line."""
+    wording = worded(error)
+    particulars = "。".join(wording.particulars(error))
+    return f"{wording.words}: {particulars}" if particulars else wording.words
+
+
+def worded(error: CommonplaceError) -> Wording:
+    kind = next(kind for kind in type(error).__mro__ if kind in WORDINGS)
+    found = WORDINGS[kind]
+    return found if isinstance(found, Wording) else found(error)
+
+
+def _data(error: CommonplaceError) -> dict[str, Any] | None:
+    """What a program can read of a failure, in the form that the same action has where it succeeds."""
+    if isinstance(error, errors.NoneDeleted):
+        return {"deleted_count": 0, "deleted": [], "not_found": [*error.missing], "denied": [*error.denied]}
+    if not isinstance(error, errors.BundleRefused):
+        return None
+    return {
+        "imported_count": 0,
+        "skipped_count": 0,
+        "error_count": len(error.faults),
+        "errors": [{"line": fault.line, "reason": _fault(fault)[0]} for fault in error.faults[:MOST_FAULTS]],
+        "errors_left_out": max(len(error.faults) - MOST_FAULTS, 0),
+    }
+
+
+# Refusals
+
+
+def _literal(text: str) -> str:
+    """As part of a form that is still to be filled in."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _invalid(error: errors.Invalid) -> Wording:
+    told = "; ".join(f"{one.field}: {said(one.reason)}" for one in (error, *error.also))
+    return Wording("VALIDATION_ERROR", _WRONG, _literal(told))
+
+
+def _bundle(error: errors.BundleRefused) -> Wording:
+    """Each fault with its entry, and once what can be done about them."""
+    told = [_fault(fault) for fault in error.faults[:MOST_FAULTS_TOLD]]
+    lines = [f"{fault.line}件目: " if fault.line else "" for fault in error.faults]
+    shown = "; ".join(line + reason for line, (reason, _) in zip(lines, told, strict=False))
+    more = len(error.faults) - len(told)
+    detail = f"何も取り込みませんでした。{shown}" + (f"; 他{more}件" if more else "")
+    remedies = "。".join(dict.fromkeys(remedy for _, remedy in told if remedy))
+    code, words = ("PERMISSION_DENIED", _DENIED) if error.denied else ("VALIDATION_ERROR", _WRONG)
+    return Wording(code, words, _literal(detail), _literal(remedies))
+
+
+def _fault(fault: errors.Fault) -> tuple[str, str]:
+    """What is wrong, and what to do."""
+    wording = worded(fault.error)
+    detail, *remedy = wording.particulars(fault.error) or [wording.words]
+    headed = f"{wording.words}: {detail}" if isinstance(fault.error, errors.NotFound) else detail
+    return headed, "".join(remedy)
+
+
+def _none_deleted(error: errors.NoneDeleted) -> Wording:
+    parts = (("削除する権限がない記憶", error.denied), ("見つからない記憶", error.missing))
+    told = "; ".join(f"{why}: {_named(ids)}" for why, ids in parts if ids)
+    code, words = ("PERMISSION_DENIED", _DENIED) if error.denied else _MISSING["memory"][:2]
+    return Wording(code, words, _literal(f"何も削除しませんでした。{told}"))
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first of them; the others are counted."""
+    more = f" 他{len(names) - MOST_NAMED}件" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(repr, names[:MOST_NAMED])) + more
+
+
+def _not_found(error: errors.NotFound) -> Wording:
+    code, words, remedy = _MISSING.get(error.what, ("VALIDATION_ERROR", "見つかりません", ""))
+    detail = "{e.name!r}" if error.what in _MISSING else "{what} {e.name!r}"
+    return Wording(code, words, detail, remedy or _literal(said(error.advice)))
+
+
+def _not_carried(error: errors.NotCarried) -> Wording:
+    remedy = "ここで作成してそのIDをデータに書くか、プロジェクトとセッションも運べる json で取り込んでください"
+    found = _not_found(error)
+    return Wording(found.code, found.words, found.detail, remedy)
+
+
+def _exists(error: errors.AlreadyExists) -> Wording:
+    if error.what == "member":
+        remedy = "ロールを変えるには、remove_member のあとに add_member を実行してください"
+        return Wording("MEMBER_EXISTS", "すでにメンバーです", "{e.name!r}", remedy)
+    return Wording("VALIDATION_ERROR", "すでに存在します", "{what} {e.name!r}", "別の名前を指定してください")
+
+
+def _forbidden(error: errors.Forbidden) -> Wording:
+    """What is needed is a permission of the key, a right on a place, or a key that opens all."""
+    where, place, right = error.needs.partition(":")
+    if where == "global":
+        need, remedy = "全員の領域への書き込みには admin 権限が必要です", "admin 権限のあるキーを使ってください"
+    elif place:
+        noun = NOUNS.get(where, where)
+        need = f"{{act}} には、この{noun}での {right} 権限が必要です"
+        remedy = f"{noun}の所有者に {right} 権限を依頼してください"
+    elif where == "account":
+        need = "{act} には、範囲が限定されていないキーが必要です"
+        remedy = "範囲が限定されていないキーを使ってください"
+    else:
+        need, remedy = f"{{act}} には {where} 権限が必要です", f"{where} 権限のあるキーを使ってください"
+    return Wording("PERMISSION_DENIED", _DENIED, need, remedy)
+
+
+def _unauthenticated(error: errors.Unauthenticated) -> Wording:
+    if error.shown:
+        detail = "キーが無効です。未登録か、取り消し済みか、期限切れです"
+        return Wording("PERMISSION_DENIED", _UNKNOWN, detail, "`commonplace keys create NAME` で新しいキーを作れます")
+    remedy = "`Authorization: Bearer KEY` または `X-API-Key: KEY` で送ってください"
+    return Wording("PERMISSION_DENIED", _UNKNOWN, "有効なキーがありません", remedy)
+
+
+def _unseen(error: errors.Unseen) -> Wording:
+    why = "読み取った後に変更されています" if error.changed else "このセッションではまだ読み取られていません"
+    return Wording(
+        "CONFLICT",
+        "先に読み取ってください",
+        f"{{what}} {{e.name!r}} は{why}",
+        "読み取ってから、もう一度変更してください",
+    )
+
+
+def _stranding(error: errors.Stranding) -> Wording:
+    more = f" 他{error.more}件" if error.more else ""
+    left = ", ".join(map(repr, error.stranded)) + more
+    detail = f"{{e.name!r}} を削除すると、次の記憶への道がなくなります: {_literal(left)}"
+    return Wording("VALIDATION_ERROR", _WRONG, detail, "先にそれらを削除するか、別の道を付けてください")
+
+
+# Failures
+
+
+def _store(detail: str, remedy: str) -> Wording:
+    return Wording("STORAGE_ERROR", "ストレージエラーが発生しました", detail + " (詳細: {reason})", remedy)
+
+
+_DENIED = "権限がありません"
+_UNKNOWN = "認証が必要です"
+_WRONG = "入力が正しくありません"
+_KEPT = "変更は行われていません"
+_MISSING: Mapping[str, tuple[str, str, str]] = {
+    "memory": ("MEMORY_NOT_FOUND", "記憶が見つかりません", "memory の search で探して、IDを確認してください"),
+    "project": ("PROJECT_NOT_FOUND", "プロジェクトが見つかりません", "project の list でIDを確認してください"),
+    "session": ("SESSION_NOT_FOUND", "セッションが見つかりません", "user の get_sessions でIDを確認してください"),
+    "member": ("MEMBER_NOT_FOUND", "メンバーが見つかりません", "project の get でメンバーを確認してください"),
+    "user": ("VALIDATION_ERROR", "ユーザーが見つかりません", "ユーザーのIDか名前を確認してください"),
+    "backup": ("VALIDATION_ERROR", "バックアップが見つかりません", "admin の system_stats で名前を確認してください"),
+    "collection": ("VALIDATION_ERROR", "保存先が見つかりません", "ドメインとIDを確認してください"),
+    "tie to": (
+        "VALIDATION_ERROR",
+        "関連付けが見つかりません",
+        "memory の get_related を depth 1 で実行すると、関連付けられた記憶を確認できます",
+    ),
+    "folder for backups of": ("VALIDATION_ERROR", "バックアップ先がありません", "`--backup-dir` で指定してください"),
+}
+WORDINGS: Mapping[type[BaseException], Wording | Callable[[Any], Wording]] = {
+    CommonplaceError: Wording("INTERNAL_ERROR", "内部エラーが発生しました"),
+    errors.Invalid: _invalid,
+    errors.BundleRefused: _bundle,
+    errors.NoneDeleted: _none_deleted,
+    errors.NotFound: _not_found,
+    errors.NotCarried: _not_carried,
+    errors.AlreadyExists: _exists,
+    errors.Forbidden: _forbidden,
+    errors.Unauthenticated: _unauthenticated,
+    errors.Unseen: _unseen,
+    errors.Stranding: _stranding,
+    errors.NotTheAuthor: Wording(
+        "PERMISSION_DENIED",
+        _DENIED,
+        "{act}は、記憶の作成者とその場所の所有者だけが行えます",
+        "作成者か所有者に依頼してください",
+    ),
+    errors.ReadOnly: Wording(
+        "PERMISSION_DENIED",
+        _DENIED,
+        "このサーバーは読み取り専用のため、{act} は実行できません",
+        "`--read-only` を付けずに起動したサーバーを使ってください",
+    ),
+    errors.SpaceForbidden: Wording(
+        "PERMISSION_DENIED",
+        _DENIED,
+        "このキーではスペース {e.space!r} を使えません",
+        "管理者にスペースの追加を依頼してください",
+    ),
+    errors.SessionRequired: Wording(
+        "SESSION_REQUIRED",
+        "セッションが必要です",
+        "現在のセッションがありません",
+        "session_id を指定するか、user の create_session でセッションを作成してください",
+    ),
+    errors.Conflict: Wording(
+        "CONFLICT", "他で変更されました", "{what} {e.name!r}", "もう一度読み取ってから、変更をやり直してください"
+    ),
+    errors.Busy: Wording("CONFLICT", "すでに実行中です", "{what} {e.name!r}", "終わってから、もう一度実行してください"),
+    errors.Circular: Wording(
+        "VALIDATION_ERROR",
+        _WRONG,
+        "{e.name!r} は {e.target!r} 自身の下に入るため、循環します",
+        "{e.target!r} の下にない場所を選んでください",
+    ),
+    errors.PlanRefused: Wording(
+        "VALIDATION_ERROR", "統合の計画を受け付けられません", "(詳細: {reason})", f"もう一度実行してください。{_KEPT}"
+    ),
+    errors.ChainBroken: Wording(
+        "STORAGE_ERROR",
+        "記憶のチェーンが壊れています",
+        "ブロック{e.index} (詳細: {reason})",
+        "バックアップと照合してください",
+    ),
+    errors.EmbeddingFailed: Wording(
+        "EMBEDDING_ERROR",
+        "埋め込みの生成に失敗しました",
+        "{e.embedder} (詳細: {reason})",
+        "埋め込みモデルの設定を確認して、もう一度実行してください",
+    ),
+    errors.ModelFailed: Wording(
+        "INTERNAL_ERROR",
+        "言語モデルが応答しませんでした",
+        "{e.model} (詳細: {reason})",
+        f"モデルの接続先と設定を確認して、もう一度実行してください。{_KEPT}",
+    ),
+    errors.FilesFailed: _store(
+        "{e.location} のファイルを扱えません", "保存先への接続と書き込みの権限を確認して、もう一度実行してください"
+    ),
+    errors.StoreFailed: _store(
+        "{e.path} を扱えません", "サーバーのログを確認してください。保存済みの記憶は失われていません"
+    ),
+    errors.StoreFull: _store(
+        "{e.path} に空き容量がありません",
+        "ディスクの空きを増やして、もう一度実行してください。保存済みの記憶は失われておらず、読み取りは続けられます",
+    ),
+    errors.StoreFullAtStart: _store(
+        "起動時に {e.path} に空き容量がありませんでした",
+        "ディスクの空きを増やして、サーバーを再起動してください。保存済みの記憶は失われておらず、読み取りは続けられます",
+    ),
+    errors.StoreUnopened: _store(
+        "空き容量がないため、{e.path} を開けません",
+        "ディスクの空きを増やして起動し直すか、`--data-dir` で別のフォルダーを指定してください",
+    ),
+    errors.StoreGone: _store(
+        "{e.path} がなくなりました",
+        "フォルダーを元に戻すか、サーバーを再起動して新しく始めてください。この変更は保存されていません",
+    ),
+    errors.StoreNowhere: _store(
+        "{e.path} にフォルダーを作れません",
+        f"`--data-dir` や `--backup-dir` で別のフォルダーを指定してください。{_KEPT}",
+    ),
+    errors.StoreReadOnly: _store(
+        "{e.path} に書き込めません",
+        "フォルダーを書き込み可能にするか、`--data-dir` で別のフォルダーを指定してください。読み取りは続けられます",
+    ),
+    errors.StoreCorrupt: _store(
+        "{e.path} が壊れています",
+        "すべてのサーバーを止めて、最新のバックアップを復元してください。`commonplace backups` で一覧を表示し、"
+        f"`commonplace restore NAME --yes` で復元できます。壊れたファイルも残ります。{_KEPT}",
+    ),
+    errors.StoreTooNew: _store(
+        "{e.path} は新しいバージョンで作られています",
+        f"commonplace を更新するか、`--data-dir` で別のフォルダーを指定してください。{_KEPT}",
+    ),
+    errors.StoreBusy: _store(
+        "{e.path} は他のプロセスが使用中です", "少し待って、もう一度実行してください。何も書き込まれていません"
+    ),
+    errors.StoreInUse: _store(
+        "{e.path} は他のプロセスが開いています",
+        f"このフォルダーを使うサーバーとコマンドをすべて止めて、もう一度実行してください。{_KEPT}",
+    ),
+    errors.KeyNeeded: _store(
+        "{e.path} は暗号化されています",
+        "暗号化に使ったキーを `COMMONPLACE_ENCRYPTION_KEY` に設定するか、"
+        f"`--encryption-key-file` でファイルを指定してください。{_KEPT}",
+    ),
+    errors.KeyUnneeded: _store(
+        "キーが設定されていますが、{e.path} は暗号化されていません",
+        "暗号化するには、キーを `COMMONPLACE_NEW_ENCRYPTION_KEY` に移して `commonplace rekey` を実行してください。"
+        f"このまま使うには、キーの設定を外してください。{_KEPT}",
+    ),
+    errors.BackupBroken: _store(
+        "バックアップ {e.path} は信頼できません",
+        "別のバックアップを使ってください (`commonplace backups`)。保存先のディスクも確認してください。"
+        "ストアは変更されていません",
+    ),
+}
