@@ -2,6 +2,8 @@
 
 Up to 2025-11-25 the SDK begins a stream for every request before there is an answer. The beginning is kept back until
 it is known what follows, but not for long: with it comes the id that a client names whose connection broke.
+A stream that has begun carries its answer as one event, however large: to write it in several `data:` lines would not
+help, because the SDK's client counts all lines of an event, and an answer cannot be several events.
 """
 
 from __future__ import annotations
