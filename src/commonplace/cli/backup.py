@@ -30,7 +30,7 @@ def add_backup(commands: Any) -> None:
         "--include",
         metavar="KINDS",
         help="only a part, like memories,projects (of memories, projects, sessions, associations): "
-        "what is missing or was changed since comes back, what is newer stays",
+        "what is missing or was changed since comes back, what is newer stays (default: what the backup is for)",
     )
     restore.add_argument(
         "--yes", action="store_true", help="do it; without --include, what was kept since that backup leaves the store"
@@ -65,7 +65,8 @@ async def _person(engine: Engine, command: str) -> Actor:
 
 def _figures(backup: Backup) -> str:
     holds = f"{backup.contents.memories} memories, " if backup.contents else ""
-    return f"{holds}{backup.bytes} bytes, {'encrypted' if backup.encrypted else 'not encrypted'}"
+    made_for = "" if backup.is_whole else f", for {', '.join(backup.parts)}"
+    return f"{holds}{backup.bytes} bytes, {'encrypted' if backup.encrypted else 'not encrypted'}{made_for}"
 
 
 def _backups(options: argparse.Namespace) -> int:
@@ -121,9 +122,8 @@ def _restore(options: argparse.Namespace) -> int:
     if not asyncio.run(vault(folder_settings(options)).has(options.name)):
         raise Invalid("NAME", f"there is no backup {options.name!r}; `commonplace backups` lists them")
     if not options.yes:
-        how = (
-            "gives what was changed since back what it was in" if kinds is not None else "replaces what is kept now by"
-        )
+        whole = kinds is None and _is_whole(options)
+        how = "replaces what is kept now by" if whole else "gives what was changed since back what it was in"
         raise Invalid("restore", f"this {how} {options.name!r}; repeat it with --yes to do it")
     try:
         return with_engine(options, lambda engine: _restored(engine, options.name, kinds), founding=kinds is None)
@@ -132,6 +132,14 @@ def _restore(options: argparse.Namespace) -> int:
             raise
         print(f"commonplace: {damage.message}", file=sys.stderr)
         return _replace(options)
+
+
+def _is_whole(options: argparse.Namespace) -> bool:
+    from commonplace.bootstrap import vault
+    from commonplace.domain.backup import backup_name
+
+    listed = asyncio.run(vault(folder_settings(options)).backups())
+    return all(one.is_whole for one in listed if one.name == backup_name(options.name))
 
 
 def _kinds(include: str | None) -> list[str] | None:

@@ -15,7 +15,7 @@ _STAMP = "%Y%m%d-%H%M%S"
 
 
 class Part(StrEnum):
-    """What a store holds, in the words of callers. A backup holds all of it; a part of it may be put back."""
+    """What a store holds, in the words of callers. A backup's file holds all of it; a part of it may be put back."""
 
     MEMORIES = "memories"
     PROJECTS = "projects"
@@ -56,6 +56,12 @@ class Backup:
     sha256: str = ""
     """Empty when the manifest is missing: the copy may be sound all the same."""
     contents: Contents | None = None
+    parts: tuple[Part, ...] = tuple(Part)
+    """What it was made for: what is put back from it unless other parts are named."""
+
+    @property
+    def is_whole(self) -> bool:
+        return self.parts == tuple(Part)
 
 
 def backup_name(text: str) -> str:

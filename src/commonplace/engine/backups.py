@@ -72,13 +72,13 @@ class Backups:
     def location(self) -> str:
         return self._place().location
 
-    async def create(self, actor: Actor, name: str = "") -> Backup:
-        """Copy everything as it is now, under a name or under the time."""
+    async def create(self, actor: Actor, name: str = "", include: Iterable[str] | None = None) -> Backup:
+        """Copy everything as it is now, under a name or under the time; what is named of it is to be put back."""
         _check(actor)
-        now = self._clock.now()
+        now, parts = self._clock.now(), KINDS if include is None else _parts(include)
 
         async def create(name: str) -> Backup:
-            return await self._place().create(name, now)
+            return await self._place().create(name, now, parts)
 
         made = await (create(name) if name else self._under_time(manual_name, create))
         await self._note(actor, "backup created", made.name)
@@ -106,13 +106,16 @@ class Backups:
         return await self._place().verify(name)
 
     async def restore(self, actor: Actor, name: str, include: Iterable[str] | None = None) -> Restored:
-        """Make the store what the backup is, or put back what is named of it, after a backup of what it is now."""
+        """Make the store what the backup is, or put back what is named of it, after a backup of what it is now.
+
+        Where nothing is named, what the backup was made for decides.
+        """
         _check(actor)
-        parts = None if include is None else _parts(include)
+        named = None if include is None else _parts(include)
         backup = await self._place().verify(name)
-        if parts is not None:
-            return await self._restored_in_part(actor, backup, parts)
-        return await self._restored(actor, backup)
+        if named is None and backup.is_whole:
+            return await self._restored(actor, backup)
+        return await self._restored_in_part(actor, backup, named or backup.parts)
 
     async def _restored(self, actor: Actor, backup: Backup) -> Restored:
         """The backup of what it is now is made in the same step: a write in between would be in neither."""
@@ -238,6 +241,6 @@ def _parts(include: Iterable[str]) -> tuple[Part, ...]:
         strange = ", ".join(sorted(unknown))
         raise Invalid("include", Phrase("{unknown}: choose from {known}", unknown=strange, known=", ".join(KINDS)))
     if not named:
-        reason = "names nothing; choose from {known}, or leave it out to restore everything"
+        reason = "names nothing; choose from {known}, or leave it out for everything"
         raise Invalid("include", Phrase(reason, known=", ".join(KINDS)))
     return tuple(part for part in KINDS if part in named)

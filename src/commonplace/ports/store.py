@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from commonplace.domain.access import Holding, Right
-    from commonplace.domain.backup import Backup, Contents
+    from commonplace.domain.backup import Backup, Contents, Part
     from commonplace.domain.chain import Block, Witness
     from commonplace.domain.credential import Credential, User
     from commonplace.domain.doing import Doing
@@ -200,8 +200,11 @@ class Vault(Protocol):
     @property
     def location(self) -> str: ...
 
-    async def create(self, name: str, at: datetime) -> Backup:
-        """Copy the store as it is at this moment and read the copy back; others may write meanwhile."""
+    async def create(self, name: str, at: datetime, parts: tuple[Part, ...] = ...) -> Backup:
+        """Copy the store as it is at this moment and read the copy back; others may write meanwhile.
+
+        The copy is whole whatever the parts are: they say what is to be put back from it.
+        """
         ...
 
     async def backups(self) -> Sequence[Backup]:

@@ -88,6 +88,38 @@ async def test_a_backup_is_made_under_a_name_or_the_time(local: AssocConversatio
     assert (await local.call("admin", action="health_check"))["last_backup"]["memories"] == 1
 
 
+@behaviour("assoc.admin.backup_for")
+async def test_a_backup_for_some_kinds_puts_back_these_beside_what_is_newer(local: AssocConversation) -> None:
+    project = await local.project()
+    kept = await local.store("before")
+    body = await local.told("admin", action="backup", backup_path="places", include_data=["sessions", "projects"])
+    assert body["data"]["includes"] == ["projects", "sessions"]
+    assert "projects, sessions" in body["message"]
+    assert "使わなかった" not in body["message"]
+    later = await local.store("after")
+    await local.call("memory", action="update", memory_id=kept, content="changed")
+    await local.call("project", action="delete", project_id=project)
+    said = await local.invalid("admin", action="restore", backup_path="places")
+    assert "ストア全体" not in said
+    done = await local.call("admin", action="restore", backup_path="places", force=True)
+    assert (done["includes"], done["restored_projects"]) == (["projects", "sessions"], 1)
+    assert [(await local.get(one))["content"] for one in (kept, later)] == ["changed", "after"]
+    named = {"backup_path": "places", "include_data": ["memories"], "force": True}
+    assert (await local.call("admin", action="restore", **named))["restored_memories"] == 1
+    assert (await local.get(kept))["content"] == "before"
+
+
+@behaviour("assoc.admin.backup_for")
+async def test_a_backup_for_all_kinds_is_of_everything_and_one_for_none_is_refused(local: AssocConversation) -> None:
+    await local.call("admin", action="backup", backup_path="all", include_data=ALL[::-1])
+    later = await local.store("after")
+    await local.call("admin", action="restore", backup_path="all", force=True)
+    assert (await local.refused("memory", action="get", memory_id=later))[0] == "MEMORY_NOT_FOUND"
+    for action in ("backup", "restore"):
+        said = await local.invalid("admin", action=action, backup_path="all", include_data=[], force=True)
+        assert said.startswith("include_data: 何も指定されていません")
+
+
 @behaviour("assoc.admin.backup_paths")
 async def test_a_backup_never_leaves_its_folder(engine: Engine, local: AssocConversation) -> None:
     for path in ("../x", "/etc/passwd", "a/b", "..", "x\x00", "~/x", "C:\\x", " ", "x" * 300):

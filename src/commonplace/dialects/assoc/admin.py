@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import PurePath
@@ -23,7 +25,7 @@ from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup, backup_name
 from commonplace.domain.errors import Invalid, StoreCorrupt
 from commonplace.domain.memory import MAX_TAGS
-from commonplace.engine.backups import KINDS, Restored
+from commonplace.engine.backups import Restored
 from commonplace.engine.memories import Reference
 from commonplace.ports import Page, Statistics
 
@@ -69,7 +71,7 @@ async def admin(
     backup_path: Annotated[str | None, described("Name of the backup in the backup folder (backup, restore)")] = None,
     include_data: Annotated[
         list[Literal["memories", "projects", "sessions", "associations"]] | None,
-        described("What to put back beside what is newer; left out, the store becomes what the backup is"),
+        described("What a backup is for; what to put back beside what is newer (default: all: the store becomes it)"),
     ] = None,
     migration_config: Annotated[
         Migration | None,
@@ -122,22 +124,24 @@ async def system_stats(call: Call) -> Done:
 
 
 @actions.governs
-async def backup(call: Call, *, backup_path: str = "") -> Done:
-    made = await call.engine.backups.create(call.actor, _name(call, backup_path) if backup_path else "")
-    return Done(
-        {**_told(made), "includes": list(KINDS)},
-        f"バックアップを作成しました ({made.name})",
-    )
+async def backup(call: Call, *, backup_path: str = "", include_data: list[str] | None = None) -> Done:
+    name = _name(call, backup_path) if backup_path else ""
+    with _included():
+        made = await call.engine.backups.create(call.actor, name, include_data)
+    aim = "" if made.is_whole else f"。復元の対象は {', '.join(made.parts)} です (ファイルにはストア全体が入ります)"
+    return Done({**_told(made), "includes": list(made.parts)}, f"バックアップを作成しました ({made.name}){aim}")
 
 
 @actions.destroys
 async def restore(call: Call, *, backup_path: str, include_data: list[str] | None = None, force: bool = False) -> Done:
     name = _name(call, backup_path)
     if not force:
-        await call.engine.backups.get(call.actor, name)  # what is not there is missed before anything is asked for
-        what = "ストア全体を置き換えます" if include_data is None else "記憶をバックアップの内容に戻します"
+        found = await call.engine.backups.get(call.actor, name)  # what is not there is missed first of all
+        whole = include_data is None and found.is_whole
+        what = "ストア全体を置き換えます" if whole else "記憶をバックアップの内容に戻します"
         raise Invalid("force", f"restore は{what}。実行するには force: true を指定してください")
-    done = await _restored(call, name, include_data)
+    with _included():
+        done = await call.engine.backups.restore(call.actor, name, include_data)
     data = {
         **_told(done.backup),
         **_put_back(done),
@@ -147,10 +151,12 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
     return Done(data, f"バックアップから復元しました ({done.backup.name})")
 
 
-async def _restored(call: Call, name: str, kinds: list[str] | None) -> Restored:
+@contextmanager
+def _included() -> Iterator[None]:
+    """The engine has another name for the parameter."""
     try:
-        return await call.engine.backups.restore(call.actor, name, kinds)
-    except Invalid as error:  # the engine has another name for the parameter
+        yield
+    except Invalid as error:
         raise Invalid("include_data" if error.field == "include" else error.field, error.reason) from error
 
 

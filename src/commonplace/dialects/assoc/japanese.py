@@ -95,8 +95,8 @@ _DEEDS = {
         "所有者は外せません。不要になったプロジェクトは delete で削除してください"
     ),
     "{unknown}: choose from {known}": "{unknown} は選べません。次から選んでください: {known}",
-    "names nothing; choose from {known}, or leave it out to restore everything": (
-        "何も指定されていません。{known} から選ぶか、省略してすべてを復元してください"
+    "names nothing; choose from {known}, or leave it out for everything": (
+        "何も指定されていません。{known} から選ぶか、省略してすべてを対象にしてください"
     ),
 }
 _DAMAGE = {

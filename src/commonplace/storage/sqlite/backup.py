@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
 
-from commonplace.domain.backup import SUFFIX, Backup, Contents, backup_name
+from commonplace.domain.backup import SUFFIX, Backup, Contents, Part, backup_name
 from commonplace.domain.doing import Doing
 from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound, StoreCorrupt
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
@@ -42,8 +42,8 @@ class SqliteVault:
     def location(self) -> str:
         return str(self._place)
 
-    async def create(self, name: str, at: datetime) -> Backup:
-        return await asyncio.to_thread(self._create, backup_name(name), at)
+    async def create(self, name: str, at: datetime, parts: tuple[Part, ...] = tuple(Part)) -> Backup:
+        return await asyncio.to_thread(self._create, backup_name(name), at, parts)
 
     async def backups(self) -> list[Backup]:
         return await asyncio.to_thread(self.listed)
@@ -77,20 +77,20 @@ class SqliteVault:
 
     # Making
 
-    def _create(self, name: str, at: datetime) -> Backup:
+    def _create(self, name: str, at: datetime, parts: tuple[Part, ...]) -> Backup:
         with speaking_plainly(self._place), present(self._folder):
             self._make_place()
             clear_away(self._folder, self._place)
-            return self._copied(name, at)
+            return self._copied(name, at, parts)
 
-    def _copied(self, name: str, at: datetime) -> Backup:
+    def _copied(self, name: str, at: datetime, parts: tuple[Part, ...] = tuple(Part)) -> Backup:
         file = self._file(name)
         if os.path.lexists(file):
             raise AlreadyExists("backup", name)
         with workshop(self._place, f".{name}.") as shop:
             unfinished = made(shop / file.name)
             found = self._taken(unfinished)
-            backup = Backup(name, at, unfinished.stat().st_size, bool(self._key), _digest(unfinished), found)
+            backup = Backup(name, at, unfinished.stat().st_size, bool(self._key), _digest(unfinished), found, parts)
             _put(unfinished, file)
             self._describe(backup, shop)
         sync_names(self._place)
@@ -113,7 +113,7 @@ class SqliteVault:
         return expected
 
     def _describe(self, backup: Backup, shop: Path) -> None:
-        manifest = asdict(backup) | {"made_at": backup.made_at.isoformat()}
+        manifest = dataclasses.asdict(backup) | {"made_at": backup.made_at.isoformat()}
         unfinished = made(shop / self._manifest(backup.name).name)
         unfinished.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(self._manifest(backup.name))
@@ -134,7 +134,7 @@ class SqliteVault:
         digest = _digest(file)
         if known.contents and digest != known.sha256 and inspected(file, self._key) == known.contents:
             encrypted = form(file) is Form.ENCRYPTED
-            described = Backup(name, known.made_at, file.stat().st_size, encrypted, digest, known.contents)
+            described = dataclasses.replace(known, bytes=file.stat().st_size, encrypted=encrypted, sha256=digest)
             with workshop(self._place, f".{name}.") as shop:
                 self._describe(described, shop)
 
@@ -175,7 +175,7 @@ class SqliteVault:
         found = inspected(file, self._key, chain=chain)
         if known.contents and found != known.contents:
             raise BackupBroken(str(file), "it does not hold what its manifest says")
-        return Backup(name, known.made_at, file.stat().st_size, known.encrypted, known.sha256, found)
+        return dataclasses.replace(known, name=name, bytes=file.stat().st_size, contents=found)
 
     # Putting back
 
@@ -268,4 +268,5 @@ def _read_manifest(name: str, manifest: dict[str, Any]) -> Backup:
         encrypted=bool(manifest["encrypted"]),
         sha256=str(manifest["sha256"]),
         contents=Contents(**manifest["contents"]),
+        parts=tuple(map(Part, manifest.get("parts", Part))),
     )
