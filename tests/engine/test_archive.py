@@ -98,8 +98,8 @@ async def test_what_a_clock_that_ran_ahead_has_left_travels_as_it_is(
         report = await there.archive.bring(them, bundle)
         assert (report.imported, report.faults) == (2, [])
         assert dict(report.odd) == {
-            1: "created_at is in the future; updated_at is before created_at",
-            2: "created_at is in the future; updated_at is in the future",
+            1: ("created_at is in the future", "updated_at is before created_at"),
+            2: ("created_at is in the future", "updated_at is in the future"),
         }
         assert (await there.archive.bundle(them))[0] == bundle
 

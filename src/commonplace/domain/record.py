@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from commonplace.domain.errors import Fault
+from commonplace.domain.phrase import Phrase
 
 IMPORTED = "imported"
 KNOWN = "skipped: it is here already"
@@ -65,16 +66,20 @@ class Record:
     """The id of its project or session."""
 
 
-def oddity(record: Record, now: datetime) -> str:
-    """What is odd about its times; empty where nothing is.
+def oddities(record: Record, now: datetime) -> tuple[str, ...]:
+    """What is odd about its times.
 
     It is no fault: a clock that was put right leaves such times behind, and a store must be able to travel as it is.
     """
     times = {"created_at": record.created_at, "updated_at": record.updated_at, "last_access": record.used_at}
-    odd = [f"{name} is in the future" for name, moment in times.items() if moment and moment > now + _AHEAD]
+    odd: list[str] = [
+        Phrase("{name} is in the future", name=name)
+        for name, moment in times.items()
+        if moment and moment > now + _AHEAD
+    ]
     if record.updated_at < record.created_at:
         odd.append("updated_at is before created_at")
-    return "; ".join(odd)
+    return tuple(odd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ class BundleReport:
     """Which entry, its id here, what became of it."""
     faults: list[Fault] = field(default_factory=list)
     untied: list[Untied] = field(default_factory=list)
-    odd: list[tuple[int, str]] = field(default_factory=list)
+    odd: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     """Which entries were imported with times that may be a mistake, and why."""
 
     def add(self, line: int, identifier: str, what: str) -> None:

@@ -40,7 +40,7 @@ from commonplace.domain.record import (
     RecordedLink,
     RecordedPlace,
     Untied,
-    oddity,
+    oddities,
 )
 from commonplace.engine.access import changeable, readable
 from commonplace.engine.customs import Customs
@@ -90,9 +90,9 @@ class Archive:
         report.odd += self._odd(bundle, report)
         return report
 
-    def _odd(self, bundle: Bundle, report: BundleReport) -> Iterator[tuple[int, str]]:
+    def _odd(self, bundle: Bundle, report: BundleReport) -> Iterator[tuple[int, tuple[str, ...]]]:
         for line, _, what in report.lines:
-            if what == IMPORTED and (why := oddity(bundle.records[line - 1], self._clock.now())):
+            if what == IMPORTED and (why := oddities(bundle.records[line - 1], self._clock.now())):
                 yield line, why
 
     async def faults(self, actor: Actor, bundle: Bundle) -> list[Fault]:

@@ -470,8 +470,11 @@ async def test_times_that_look_like_a_mistake_are_kept_and_told(local: AssocConv
     body = await local.told("memory_manage", action="import", import_data=json.dumps(entries))
     assert body["data"]["imported_count"] == 4
     assert body["data"]["odd_times"] == [
-        {"line": 3, "reason": "created_at is in the future; updated_at is in the future; last_access is in the future"},
-        {"line": 4, "reason": "updated_at is before created_at"},
+        {
+            "line": 3,
+            "reason": "; ".join(f"{name} が未来の日時です" for name in ("created_at", "updated_at", "last_access")),
+        },
+        {"line": 4, "reason": "updated_at が created_at より前の日時です"},
     ]
     assert body["message"] == ("4件をインポートしました (日時が不自然な記憶: 2件。odd_times を確認してください)")
     again = await local.told("memory_manage", action="import", import_data=json.dumps(entries))

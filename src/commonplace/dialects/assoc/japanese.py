@@ -82,6 +82,8 @@ _ENTRIES = {
     "must be later than created_at": "created_at より後の日時を指定してください",
     "has an entry that is neither a project nor a session": "プロジェクトでもセッションでもない要素があります",
     "is required for a session: it must end": "セッションには終わりが必要です",
+    "{name} is in the future": "{name} が未来の日時です",
+    "updated_at is before created_at": "updated_at が created_at より前の日時です",
     "a memory is not tied to itself": "記憶を自分自身に関連付けることはできません",
     "neither of the two was brought": "どちらの記憶も取り込まれていません",
     "one of the two is not here, or not yours to tie": "一方の記憶がここにないか、関連付ける権限がありません",

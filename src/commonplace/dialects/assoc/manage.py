@@ -12,6 +12,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
+from commonplace.dialects.assoc.japanese import said
 from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Texts, beginning, described, reference
 from commonplace.domain.errors import BundleRefused, Fault, Forbidden, Invalid, NoneDeleted, NotFound
 from commonplace.domain.memory import Memory
@@ -122,7 +123,7 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
         "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
         "not_taken": not_taken,
         "associations_not_taken": [formats.untied(one) for one in report.untied[:MOST_SHOWN]],
-        "odd_times": [{"line": line, "reason": why} for line, why in report.odd[:MOST_SHOWN]],
+        "odd_times": [{"line": line, "reason": "; ".join(map(said, why))} for line, why in report.odd[:MOST_SHOWN]],
         "odd_times_left_out": max(len(report.odd) - MOST_SHOWN, 0),
     }
     skipped = f" (省略: {report.skipped}件)" if report.skipped else ""
