@@ -138,7 +138,7 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
     if not force:
         found = await call.engine.backups.get(call.actor, name)  # what is not there is missed first of all
         whole = include_data is None and found.is_whole
-        what = "ストア全体を置き換えます" if whole else "記憶をバックアップの内容に戻します"
+        what = "ストア全体を置き換えます" if whole else "対象の種類をバックアップの内容に戻します"
         raise Invalid("force", f"restore は{what}。実行するには force: true を指定してください")
     with _included():
         done = await call.engine.backups.restore(call.actor, name, include_data)
