@@ -16,7 +16,7 @@ from commonplace.domain.ranking import Scale
 from commonplace.language.parts import parts
 from commonplace.language.samples import ALIKE
 from commonplace.language.terms import terms
-from commonplace.ports import Embedder, Prints
+from commonplace.ports import UNFINISHED, Embedder, Prints
 
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
@@ -130,8 +130,7 @@ class Embedding:
             vectors = await self.embed(pieces[:PARTS_AT_ONCE])
         except EmbeddingFailed as failure:
             return Prints(words, None, self.fingerprint, unembedded=failure.message)
-        unfinished = "" if len(pieces) <= PARTS_AT_ONCE else "the later parts of a long text are still to be embedded"
-        return Prints(words, vectors, self.fingerprint, unembedded=unfinished)
+        return Prints(words, vectors, self.fingerprint, unembedded=UNFINISHED if len(pieces) > PARTS_AT_ONCE else "")
 
     async def whole(self, text: str) -> Prints:
         """As prints, but with all parts of a text however long it is; raises EmbeddingFailed."""

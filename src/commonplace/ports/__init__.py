@@ -8,6 +8,7 @@ from commonplace.ports.collections import CollectionReading, CollectionWriting, 
 from commonplace.ports.copies import CopyReading, Origin, Twin
 from commonplace.ports.doings import DoingReading, DoingWriting
 from commonplace.ports.findings import (
+    UNFINISHED,
     Cosines,
     Embedded,
     Facts,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from commonplace.ports.models import Vectors
 
 __all__ = [
+    "UNFINISHED",
     "AttendanceReading",
     "AttendanceWriting",
     "Bond",

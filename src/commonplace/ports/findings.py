@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from commonplace.ports.models import Vectors
 
 
+UNFINISHED = "the later parts of a long text are still to be embedded"
+"""Why a memory waits for vectors although nothing is wrong."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prints:
     """What is derived from a text and written with it."""

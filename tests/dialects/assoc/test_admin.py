@@ -36,6 +36,24 @@ async def test_writing_between_two_looks_is_no_damage(local: AssocConversation) 
 
 
 @behaviour("assoc.admin.health_check")
+async def test_a_long_text_that_is_still_being_embedded_is_no_trouble(local: AssocConversation) -> None:
+    await local.store(content="\n\n".join(f"The lighthouse keeper wrote line {n} of his log." for n in range(2000)))
+    body = await local.told("admin", action="health_check")
+    assert body["message"] == "システムは正常です"
+    assert body["data"]["embedding"]["pending"] == 1
+
+
+@behaviour("assoc.admin.health_check")
+async def test_a_failing_embedder_is_told_of_beside_a_long_text(engine: Engine, local: AssocConversation) -> None:
+    await local.store(content="\n\n".join(f"The lighthouse keeper wrote line {n} of his log." for n in range(2000)))
+    engine.embedding._embedder.broken = "out of order"  # type: ignore[attr-defined]
+    await local.store()
+    troubles = (await local.call("admin", action="health_check"))["troubles"]
+    assert len(troubles) == 1
+    assert "out of order" in troubles[0]
+
+
+@behaviour("assoc.admin.health_check")
 async def test_what_is_wrong_is_told(engine: Engine, local: AssocConversation) -> None:
     engine.embedding._embedder.broken = "out of order"  # type: ignore[attr-defined]
     await local.store()

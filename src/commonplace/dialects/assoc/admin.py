@@ -27,7 +27,7 @@ from commonplace.domain.errors import Invalid, StoreCorrupt
 from commonplace.domain.memory import MAX_TAGS
 from commonplace.engine.backups import Restored
 from commonplace.engine.memories import Reference
-from commonplace.ports import Page, Statistics
+from commonplace.ports import UNFINISHED, Page, Statistics
 
 MOST_MIGRATED = 1000
 MOST_NAMED = 20
@@ -93,7 +93,7 @@ async def health_check(call: Call) -> Done:
     told = in_words(StoreCorrupt(store.location, damage)) if damage else ""
     writable = store.writable and not store.trouble
     waiting = statistics.unembedded_reason if statistics else ""
-    troubles = [one for one in (told, store.trouble, backups.trouble, waiting) if one]
+    troubles = [one for one in (told, store.trouble, backups.trouble, waiting) if one not in ("", UNFINISHED)]
     data = {
         "status": "healthy" if not troubles else "degraded",
         "storage": {"location": store.location, "writable": writable, "damage": damage},

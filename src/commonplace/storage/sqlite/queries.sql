@@ -375,7 +375,8 @@ SELECT * FROM records WHERE number IN (SELECT memory FROM unembedded ORDER BY me
 SELECT version FROM memories WHERE number = :number
 
 -- name: unembedded_count
-SELECT count(*), max(reason) FROM unembedded
+-- A reason that tells of something wrong before one that does not.
+SELECT count(*), coalesce(max(reason) FILTER (WHERE reason <> :unfinished), max(reason)) FROM unembedded
 
 -- name: embedder
 SELECT number, dimensions FROM embedders WHERE fingerprint = :fingerprint

@@ -21,6 +21,7 @@ from commonplace.domain.identifiers import CredentialId, MemoryId, UserId
 from commonplace.domain.memory import Memory, Version
 from commonplace.language.terms import Term
 from commonplace.ports import (
+    UNFINISHED,
     Crowd,
     Embedded,
     Facts,
@@ -309,7 +310,7 @@ class SqliteReading(ReadingParts):
         return int(row[0]) if row else None
 
     def statistics(self, now: datetime) -> Statistics:
-        unembedded = self._one("unembedded_count") or (0, None)
+        unembedded = self._one("unembedded_count", unfinished=UNFINISHED) or (0, None)
         single = {name: (self._one(name) or (0,))[0] for name in ("document_count", "block_count", "last_event")}
         ephemeral = self._one("ephemeral_count", now=rows.micros(now)) or (0,)
         return Statistics(
