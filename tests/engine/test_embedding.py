@@ -262,6 +262,19 @@ async def test_a_search_asks_an_embedder_at_hand_from_the_thread_that_reads(
     assert [name.split("_")[0] for name in asked_by] == ["commonplace-embedder", "commonplace-reader"]
 
 
+async def test_of_a_crowd_one_search_embeds_by_itself_and_the_others_in_batches(
+    engine: Engine, owner: Actor, embedder: Embedder
+) -> None:
+    await engine.memories.remember(owner, Draft("the lighthouse keeper"))
+    embedder.batches.clear()
+    asked = [engine.recall.recall(owner, Question(f"lighthouse keeper {n}")) for n in range(30)]
+    found = await asyncio.gather(*asked)
+    assert all(one.hits[0].memory.content == "the lighthouse keeper" for one in found)
+    assert sum(embedder.batches) == 30
+    assert len(embedder.batches) < 30
+    assert engine.embedding.is_at_hand
+
+
 async def test_a_search_whose_embedder_fails_at_hand_goes_by_words_and_says_so(
     engine: Engine, owner: Actor, embedder: Embedder
 ) -> None:

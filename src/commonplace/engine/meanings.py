@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from commonplace.domain.errors import EmbeddingFailed
@@ -31,23 +32,32 @@ class Meanings:
         self._embedding = embedding
         self._lately: dict[str, Vectors] = {}
         self._door = threading.Lock()
+        self._promised = False
+        """Whether a thread that reads has the embedder to itself, or is about to."""
 
     async def of(self, question: str) -> Meaning:
         text = gist(question)
         return self._remembered(text) or await self._embedded(text)
 
-    async def promised(self, question: str) -> Callable[[], Meaning]:
+    @asynccontextmanager
+    async def promised(self, question: str) -> AsyncIterator[Callable[[], Meaning]]:
         """For a thread that goes on with it: where the embedder is at hand, that thread asks it itself.
 
         To hand a question to a thread and its vector back to the loop, only to hand it on to another thread, takes
-        four turns where two do; on busy cores each may be waited for longer than the embedding takes.
+        four turns where two do; on busy cores each may be waited for longer than the embedding takes. One at a time
+        does so: of a crowd, the others are embedded together, and the threads that read stay free for reading.
         """
         text = gist(question)
         known = self._remembered(text)
-        if known is None and self._embedding.is_at_hand:
-            return lambda: self._embedded_here(text)
-        meaning = known or await self._embedded(text)
-        return lambda: meaning
+        if known is None and not self._promised and self._embedding.is_at_hand:
+            self._promised = True
+            try:
+                yield lambda: self._embedded_here(text)
+            finally:
+                self._promised = False
+        else:
+            meaning = known or await self._embedded(text)
+            yield lambda: meaning
 
     async def _embedded(self, text: str) -> Meaning:
         try:

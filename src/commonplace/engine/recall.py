@@ -147,13 +147,14 @@ class Recall:
         """The memories that answer best, best first."""
         require(actor, Permission.READ)
         question = _checked(question)
-        promised, now = await self._meanings.promised(question.text), self._clock.now()
+        now = self._clock.now()
+        async with self._meanings.promised(question.text) as promised:
 
-        def work(tx: Reading) -> Recalled:
-            meaning = promised()  # before the first look at the file, which would keep this view of it open meanwhile
-            return self._found(tx, _among(tx, actor, question, now), question, meaning)
+            def work(tx: Reading) -> Recalled:
+                meaning = promised()  # before the first look at the file, which would keep this view of it open
+                return self._found(tx, _among(tx, actor, question, now), question, meaning)
 
-        recalled = await self._store.read(work)
+            recalled = await self._store.read(work)
         found = [hit.memory.number for hit in recalled.hits]
         self._used.update(found)
         self._together.update(combinations(sorted(found[:TOGETHER]), 2))
