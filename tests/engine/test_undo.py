@@ -1,7 +1,6 @@
 """A session is taken back as a whole, except for what others have built on it."""
 
 import asyncio
-from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
@@ -17,45 +16,16 @@ from commonplace.domain.memory import Change, Draft
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
-from tests.engine.gardening import Gardener, another
+from tests.engine.gardening import another
+from tests.engine.undoing import House, housed
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
 
 
-@dataclass(frozen=True)
-class House:
-    """Sam's session is to be taken back; Tom works beside him; a person decides."""
-
-    sam: Gardener
-    tom: Gardener
-    person: Gardener
-
-    async def take_back(self, session: str = "sam") -> Undone:
-        """As the plan said it would be."""
-        planned = await self.person.engine.undo.plan(self.person.actor, session)
-        done = await self.person.engine.undo.take_back(self.person.actor, session)
-        assert planned == done
-        return done
-
-    async def taken_back(self) -> list[str]:
-        return [step.remedy.value for step in (await self.take_back()).steps]
-
-    async def state(self) -> tuple[object, ...]:
-        """Everything there is to see, but for what only grows."""
-        page = await self.person.engine.memories.page(self.person.actor, 1000)
-        outline = await self.person.engine.paths.outline(self.person.actor, 1000)
-        paths = {str(entry.address): (entry.memory, entry.priority) for entry in outline.entries}
-        texts = {memory.id: (memory.content, memory.tags, memory.ephemeral) for memory in page.memories}
-        told = {where: (await self.person.look(where)).path for where in paths}
-        disclosures = {where: path.disclosure for where, path in told.items() if path}
-        return paths, texts, disclosures
-
-
 @pytest.fixture
 def house(engine: Engine, owner: Actor) -> House:
-    gardener = Gardener(engine, owner)
-    return House(gardener.during("sam"), gardener.during("tom"), gardener.during("person"))
+    return housed(engine, owner)
 
 
 # What is taken back
@@ -449,7 +419,7 @@ async def test_a_path_to_a_memory_that_is_only_shared_is_taken_back(house: House
     assert (await house.tom.at("core://shared")).content == "shared"
 
 
-# Places and ties
+# Places and labels
 
 
 async def test_a_move_is_taken_back(house: House) -> None:
@@ -459,56 +429,6 @@ async def test_a_move_is_taken_back(house: House) -> None:
     await engine.collections.move(sam, [Reference(kept.id)], project.id)
     assert await house.taken_back() == ["moved back"]
     assert (await engine.memories.get(house.person.actor, Reference(kept.id))).domain == "user"
-
-
-async def test_a_tie_made_by_hand_is_taken_back(house: House) -> None:
-    engine, sam = house.sam.engine, house.sam.actor
-    one = await engine.memories.remember(house.tom.actor, Draft("one"))
-    other = await engine.memories.remember(house.tom.actor, Draft("quite another"))
-    await engine.links.connect(sam, Reference(one.id), Reference(other.id))
-    assert await house.taken_back() == ["tie removed"]
-    assert not await engine.links.of(sam, Reference(one.id))
-
-
-async def test_a_tie_taken_off_is_put_back_whether_it_was_made_or_found(house: House) -> None:
-    engine, sam = house.sam.engine, house.sam.actor
-    one = Reference((await engine.memories.remember(house.tom.actor, Draft("one"))).id)
-    other = await engine.memories.remember(house.tom.actor, Draft("quite another"))
-    found = await engine.memories.remember(house.tom.actor, Draft("quite another thing"), associate=True)
-    await engine.links.connect(house.tom.actor, one, Reference(other.id))
-    before = await engine.links.of(sam, Reference(found.id))
-    await engine.links.disconnect(sam, one, Reference(other.id))
-    await engine.links.disconnect(sam, Reference(found.id), Reference(other.id))
-    assert await house.taken_back() == ["tie put back", "tie put back"]
-    (tie,) = [tie for tie in await engine.links.of(sam, one) if tie.other == other.number]
-    assert (tie.kind, tie.strength) == (LinkKind.MANUAL, 1.0)
-    assert await engine.links.of(sam, Reference(found.id)) == before
-    assert await house.taken_back() == []
-
-
-async def test_a_tie_that_was_there_already_stays_when_it_was_made_again(house: House) -> None:
-    engine, sam = house.sam.engine, house.sam.actor
-    one = Reference((await engine.memories.remember(house.tom.actor, Draft("one"))).id)
-    other = Reference((await engine.memories.remember(house.tom.actor, Draft("quite another"))).id)
-    await engine.links.connect(house.tom.actor, one, other)
-    await engine.links.connect(sam, one, other)
-    await engine.memories.remember(sam, Draft("his own"))
-    assert await house.taken_back() == ["removed"]
-    assert [tie.kind for tie in await engine.links.of(sam, one)] == [LinkKind.MANUAL]
-
-
-@pytest.mark.parametrize("was", [True, False])
-async def test_a_tie_is_as_it_was_however_often_it_was_made_and_taken_off(house: House, was: bool) -> None:
-    engine, sam = house.sam.engine, house.sam.actor
-    one = Reference((await engine.memories.remember(house.tom.actor, Draft("one"))).id)
-    other = Reference((await engine.memories.remember(house.tom.actor, Draft("quite another"))).id)
-    if was:
-        await engine.links.connect(house.tom.actor, one, other)
-        await engine.links.disconnect(sam, one, other)
-    await engine.links.connect(sam, one, other)
-    await engine.links.disconnect(sam, other, one)
-    await house.taken_back()
-    assert [tie.kind for tie in await engine.links.of(sam, one)] == [LinkKind.MANUAL] * was
 
 
 async def _labels(house: House, memory: Reference) -> list[str]:
