@@ -42,6 +42,20 @@ async def test_links_are_seen_from_both_ends_the_strongest_first(house: House) -
     assert await house.store.read(lambda tx: tx.links.of(a.id)) == [stronger, strong]
 
 
+async def test_links_of_two_memories_are_seen_whichever_way_they_lead(house: House) -> None:
+    a, b, c = [await house.keep(text) for text in "abc"]
+    there, back = Link(a.id, b.id, LinkKind.MANUAL, 0.4, NOW), Link(b.id, a.id, LinkKind.SEMANTIC, 0.9, NOW)
+
+    def work(tx: Transaction) -> None:
+        for link in (there, back, Link(a.id, c.id, LinkKind.MANUAL, 1.0, NOW)):
+            tx.links.add(link)
+
+    await house.store.write(work)
+    assert await house.store.read(lambda tx: tx.links.between(a.id, b.id)) == [back, there]
+    assert await house.store.read(lambda tx: tx.links.between(b.id, a.id)) == [back, there]
+    assert await house.store.read(lambda tx: tx.links.between(b.id, c.id)) == []
+
+
 async def test_blocks_follow_each_other_and_stand_beside_their_texts(house: House) -> None:
     kept = [await house.keep(f"text {n}") for n in range(5)]
     witnesses = await house.store.read(lambda tx: tx.witnesses(-1, 10))

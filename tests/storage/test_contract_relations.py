@@ -147,7 +147,7 @@ async def test_a_write_sees_its_own_metadata(house: House) -> None:
 
 
 @pytest.mark.usefixtures("house")
-@pytest.mark.parametrize("name", ["links_around", "links_touching", "remarks_on", "linked_within"])
+@pytest.mark.parametrize("name", ["links_around", "links_between", "links_touching", "remarks_on", "linked_within"])
 async def test_links_are_looked_up_from_where_one_is(folder: Path, name: str) -> None:
     steps = plan(folder, name)
     assert any(step.startswith("SEARCH l USING") for step in steps), steps

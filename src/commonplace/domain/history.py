@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from commonplace.domain.event import Event, EventKind
 from commonplace.domain.identifiers import MemoryId
+from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Change, Memory, Version
 
 _FIELDS = ("content", "tags", "keywords", "category", "importance", "metadata", "content_type")
+
+Lead = tuple[MemoryId, MemoryId, LinkKind]
+"""From where a tie leads, where to, and how: of one kind there is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,47 @@ class Undone:
     @property
     def left(self) -> tuple[Undoing, ...]:
         return tuple(step for step in self.steps if step.remedy is Remedy.LEFT)
+
+
+@dataclass(slots=True)
+class Retying:
+    """What the events of a session tell of the ties of two memories: what they were before, and after the last."""
+
+    began: int = 0
+    """The number of the first event that changed anything."""
+    before: dict[Lead, Link | None] = field(default_factory=dict)
+    after: dict[Lead, Link | None] = field(default_factory=dict)
+
+    def told(self, number: int, before: Sequence[Link], after: Sequence[Link]) -> None:
+        """By the next event. What it has not changed is not the session's doing."""
+        was, became = _by_lead(before), _by_lead(after)
+        for lead in was | became:
+            if _strength(was.get(lead)) != _strength(became.get(lead)):
+                self.began = self.began or number
+                self.before.setdefault(lead, was.get(lead))
+                self.after[lead] = became.get(lead)
+
+    def amends(self, there: Sequence[Link]) -> tuple[list[Link], list[Link]]:
+        """What is to be taken off and put on to undo it, as far as the session's doing is still to be seen."""
+        now = _by_lead(there)
+        off, on = [], []
+        for lead, before in self.before.items():
+            after, here = self.after[lead], now.get(lead)
+            if _strength(before) == _strength(after) or (after is None) != (here is None):
+                continue
+            if before and _strength(here) != before.strength:
+                on.append(before)
+            elif here and not before:
+                off.append(here)
+        return off, on
+
+
+def _by_lead(links: Sequence[Link]) -> dict[Lead, Link]:
+    return {(link.source, link.target, link.kind): link for link in links}
+
+
+def _strength(link: Link | None) -> float | None:
+    return link.strength if link else None
 
 
 def state(memory: Memory) -> Version:

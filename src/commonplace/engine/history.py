@@ -17,6 +17,7 @@ from commonplace.domain.memory import Memory, Version
 from commonplace.engine import trees
 from commonplace.engine.access import readable
 from commonplace.engine.memories import Memories, Reference
+from commonplace.engine.ties import OTHER
 from commonplace.ports import Clock, Reading, Store
 
 MOST_SESSIONS = 1000
@@ -93,11 +94,11 @@ def _shown(tx: Reading, tree: int, events: Sequence[Event], memories: dict[int, 
 
 def _with_others(tx: Reading, among: Filter, shown: Sequence[Done]) -> list[Done]:
     """The same with the other ends of ties, as far as these are among what may be seen."""
-    ids = {MemoryId(done.event.detail.get("other", "")) for done in shown if done.is_tie}
+    ids = {MemoryId(done.event.detail.get(OTHER, "")) for done in shown if done.is_tie}
     others = {memory.id: memory for memory in (tx.memory(one, among) for one in ids) if memory}
 
     def whole(done: Done) -> Done:
-        other = others.get(done.event.detail.get("other", "")) if done.is_tie else None
+        other = others.get(done.event.detail.get(OTHER, "")) if done.is_tie else None
         return replace(done, other=other.id, other_glimpse=_glimpse(other)) if other else done
 
     return [whole(done) for done in shown]

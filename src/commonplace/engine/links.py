@@ -5,21 +5,22 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.activation import Reached, spread
 from commonplace.domain.errors import Invalid, NotFound
-from commonplace.domain.event import Event, EventKind, Happening
+from commonplace.domain.event import Event, EventKind
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId
-from commonplace.domain.link import LOOSE, Link, LinkKind, Tie
+from commonplace.domain.link import Link, LinkKind, Tie
 from commonplace.domain.memory import Change, Memory
 from commonplace.engine.access import readable
 from commonplace.engine.associations import associated
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import TIED, Memories, Reference, checked_change
+from commonplace.engine.ties import loose, retie_in
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 MOST_RELATED = 200
@@ -29,8 +30,6 @@ FANOUT = 50
 LEAST_KEPT = 0.1
 """A tie that the house found and nobody used goes when it is weaker than this."""
 IDLE = timedelta(days=365)
-TIES = "ties"
-"""In the detail of an event: those that were removed, each with its ends, its kind and its strength."""
 _DISCOVERED = "discovered"
 _BATCH = 100
 _AT_ONCE = 8
@@ -79,11 +78,11 @@ class Links:
         now = self._clock.now()
         return await self._store.read(lambda tx: tx.links.near(memory.number, readable(tx, actor, now), MOST_RELATED))
 
-    async def connect(self, actor: Actor, one: Reference, other: Reference, strength: float = 1.0) -> Link:
+    async def connect(self, actor: Actor, one: Reference, other: Reference, strength: float = 1.0) -> None:
         """Tie two memories by hand. Who may change one of them and see the other may do it."""
         require(actor, Permission.WRITE)
         limits.importance(strength, "strength")
-        return await self._store.write(lambda tx: self._connect(tx, actor, one, other, strength))
+        await self._store.write(lambda tx: self._connect(tx, actor, one, other, strength))
 
     async def revise(
         self,
@@ -110,19 +109,14 @@ class Links:
 
         return await self._store.write(work)
 
-    def _connect(self, tx: Transaction, actor: Actor, one: Reference, other: Reference, strength: float = 1.0) -> Link:
+    def _connect(self, tx: Transaction, actor: Actor, one: Reference, other: Reference, strength: float = 1.0) -> None:
         now = self._clock.now()
         source = self._memories.changing_in(tx, actor, one)
         target = self._memories.found_in(tx, other, readable(tx, actor, now))
         if source.id == target.id:
             raise Invalid("memory_id", "a memory cannot be tied to itself")
         link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
-        there = [one for one in _between(tx, source, target) if one.source == source.id and one.kind is link.kind]
-        if there and there[0].strength == strength:  # then whoever takes this back must not take the tie
-            return there[0]
-        tx.links.add(link)
-        tx.record(_happening(EventKind.LINKED, source, actor, now, {"other": target.id}))
-        return link
+        retie_in(tx, actor, source, target.id, now, on=[link])
 
     async def disconnect(self, actor: Actor, one: Reference, other: Reference) -> int:
         """Untie two memories; how many ties there were."""
@@ -133,14 +127,11 @@ class Links:
         now = self._clock.now()
         source = self._memories.changing_in(tx, actor, one)
         target = self._memories.found_in(tx, other, readable(tx, actor, now))
-        loose = [link for link in _between(tx, source, target) if link.kind in LOOSE]
-        if not loose:
+        ties = loose(tx, source.id, target.id)
+        if not ties:
             raise NotFound("tie to", target.id, "get_related with depth 1 shows what it is tied to")
-        for link in loose:
-            tx.links.remove(link.source, link.target, link.kind)
-        ties = [[link.source, link.target, link.kind.value, link.strength] for link in loose]
-        tx.record(_happening(EventKind.UNLINKED, source, actor, now, {"other": target.id, TIES: ties}))
-        return len(loose)
+        retie_in(tx, actor, source, target.id, now, off=ties)
+        return len(ties)
 
     async def among(self, actor: Actor, memories: Sequence[Memory], limit: int) -> Sequence[Link]:
         """The ties between these memories, which the actor has seen."""
@@ -215,10 +206,6 @@ class Links:
         ]
 
 
-def _between(tx: Reading, one: Memory, other: Memory) -> Sequence[Link]:
-    return tx.links.among((one.number, other.number), 2 * len(LinkKind))
-
-
 def _undiscovered(tx: Reading) -> Sequence[Event]:
     return tx.events(int(tx.meta(_DISCOVERED) or 0), _BATCH)
 
@@ -255,7 +242,3 @@ def _is_new_text(event: Event) -> bool:
     if event.kind is EventKind.REVISED:
         return "content" in event.detail.get("fields", ())
     return event.kind is EventKind.EMBEDDED or (event.kind is EventKind.REMEMBERED and TIED not in event.detail)
-
-
-def _happening(kind: EventKind, memory: Memory, actor: Actor, now: datetime, detail: dict[str, object]) -> Happening:
-    return Happening(kind, now, actor.author, memory.id, memory.number, memory.home, detail)

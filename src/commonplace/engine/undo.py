@@ -11,7 +11,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import CommonplaceError, Conflict, Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
-from commonplace.domain.history import Remedy, Undoing, Undone, Verdict, before_session, restoring, state
+from commonplace.domain.history import Remedy, Retying, Undoing, Undone, Verdict, before_session, restoring, state
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Ephemeral, Memory, Version
@@ -21,9 +21,9 @@ from commonplace.engine.access import changeable, readable
 from commonplace.engine.collections import Collections
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.labels import ATTACHED, LABEL, put_in
-from commonplace.engine.links import TIES
 from commonplace.engine.memories import Memories, Reference
 from commonplace.engine.paths import Paths
+from commonplace.engine.ties import OTHER, TYING, Pair, loose, pair, retie_in, retyings
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
 MOST_CHANGES = 20_000
@@ -119,6 +119,9 @@ class _Walk:
         self._displaced: set[int] = set()
         self._first_ends: dict[int, int] = {}
         self._first_labels: dict[tuple[int, str], Event] = {}
+        self._retyings: dict[Pair, Retying] = {}
+        self._last = tx.last_event()
+        self._about: dict[MemoryId, Sequence[Event]] = {}
 
     def back(self) -> Iterator[Undoing]:
         events = _events(self._tx, self._actor, self._session, self._now)
@@ -127,6 +130,7 @@ class _Walk:
                 self._first_ends.setdefault(event.memory_number, event.number)
             elif LABEL in event.detail:
                 self._first_labels.setdefault((event.memory_number, event.detail[LABEL]), event)
+        self._retyings = retyings(events)
         amendments = _lasting(self._tx.paths.amendments(event.number for event in events))
         for event in reversed(events):
             yield from self._undone(event, amendments.get(event.number))
@@ -145,7 +149,7 @@ class _Walk:
             yield from self._path_undone(memory, amendment)
         elif self._first_ends.get(memory.number) == event.number:
             yield from self._end_undone(event, memory)
-        elif event.kind in (EventKind.LINKED, EventKind.UNLINKED):
+        elif event.kind in TYING:
             yield from self._tie_undone(event, memory)
         elif event.kind is EventKind.LABELLED:
             yield from self._label_undone(event, memory)
@@ -169,23 +173,30 @@ class _Walk:
             yield _done(Remedy.MOVED_BACK, memory)
 
     def _tie_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
-        if event.kind is EventKind.UNLINKED:
-            yield from self._tied_again(event, memory)
-        elif self._untied(memory.id, event.detail.get("other")):
-            yield _done(Remedy.UNTIED, memory)
-
-    def _untied(self, one: MemoryId, other: MemoryId | None) -> bool:
-        """Whichever way it leads: a tie that was taken off and put back may lead the other way."""
-        remove = partial(self._tx.links.remove, kind=LinkKind.MANUAL)
-        return other is not None and bool(remove(one, other) or remove(other, one))
-
-    def _tied_again(self, event: Event, memory: Memory) -> Iterator[Undoing]:
-        if self._tx.memory(MemoryId(event.detail["other"]), self._readable) is None:
-            yield _left(memory, "what it was tied to is gone, or not yours to see")
+        """As it was before the session, however often the session has tied and untied the two."""
+        retying = self._retyings.pop(pair(event), None)
+        if retying is None:
             return
-        ties = [Link(a, b, LinkKind(kind), strength, self._now) for a, b, kind, strength in event.detail[TIES]]
-        if [tie for tie in ties if self._tx.links.keep(tie)]:  # each is tried
-            yield _done(Remedy.TIED, memory)
+        end = MemoryId(event.detail[OTHER])
+        off, on = retying.amends(loose(self._tx, memory.id, end))
+        if not off and not on:
+            return  # as it was
+        if self._tied_later(pair(event), retying.began):
+            yield _left(memory, "it was tied or untied later by someone else")
+        elif on and self._tx.memory(end, self._readable) is None:
+            yield _left(memory, "what it was tied to is gone, or not yours to see")
+        else:
+            retie_in(self._tx, self._actor, memory, end, self._now, off=off, on=on)
+            yield _done(Remedy.TIED if on else Remedy.UNTIED, memory)
+
+    def _tied_later(self, two: Pair, since: int) -> bool:
+        """Also where there was a tie already: whoever ties what is tied wants it to stay."""
+        return any(one.kind in TYING and pair(one) == two for end in two for one in self._by_others(end, since))
+
+    def _tied_by_others(self, link: Link, since: int) -> bool:
+        """By tying the two, or by storing one with a tie to the other."""
+        stored = any(one.kind is EventKind.REMEMBERED for one in self._by_others(link.source, since))
+        return stored or self._tied_later(frozenset({link.source, link.target}), since)
 
     def _label_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """Labels are their user's alone; which further categories a memory had, its events do not tell."""
@@ -204,15 +215,18 @@ class _Walk:
         bore = not first.detail[ATTACHED]
         if bore == (label in self._tx.labels.on(memory.number, self._actor.user)):
             return  # as it was
-        if any(one.detail.get(LABEL) == label.id for one in self._later_by_others(first)):
+        if any(one.detail.get(LABEL) == label.id for one in self._by_others(memory.id, first.number)):
             yield _left(memory, f"the label {label.name!r} was put on or taken off later by someone else")
         else:
             put_in(self._tx, self._actor, memory, label, self._now, attached=bore)
             yield _done(Remedy.LABELLED if bore else Remedy.UNLABELLED, memory)
 
-    def _later_by_others(self, event: Event) -> Iterator[Event]:
-        about = self._tx.events_about(event.memory, MOST_CHANGES)
-        return (one for one in about if one.number > event.number and one.by.session != self._session)
+    def _by_others(self, memory: MemoryId, since: int) -> Iterator[Event]:
+        """What other sessions have done to a memory since; what is undone just now does not count."""
+        if memory not in self._about:
+            about = self._tx.events_about(memory, MOST_CHANGES)
+            self._about[memory] = [one for one in about if one.by.session != self._session and one.number <= self._last]
+        return (one for one in self._about[memory] if one.number > since)
 
     # Texts
 
@@ -220,7 +234,7 @@ class _Walk:
         verdict = _judged(self._tx, memory, self._session)
         if verdict.before is None and not verdict.obstacle:
             if event.kind is EventKind.REMEMBERED:
-                yield self._removed(memory)
+                yield self._removed(event, memory)
             return
         self._settled.add(memory.number)
         if verdict.before is None:
@@ -238,13 +252,16 @@ class _Walk:
         reference = Reference(memory.id)
         self._memories.revise_in(self._tx, self._actor, reference, restoring(before), prints, memory.version)
 
-    def _removed(self, memory: Memory) -> Undoing:
+    def _removed(self, event: Event, memory: Memory) -> Undoing:
         if any(self._tx.paths.below(tree, memory.number) for tree in self._tx.paths.trees_with(memory.number)):
             return _left(memory, "other memories stand below it")
         if any(self._tx.paths.to(tree, memory.number) for tree in self._tx.paths.trees_with(memory.number)):
             return _left(memory, "a path still leads to it")
         if any(link.target == memory.id and link.kind in _BUILT_ON for link in self._tx.links.of(memory.id)):
             return _left(memory, "other memories are about it, come from it or refer to it")
+        by_hand = [link for link in self._tx.links.of(memory.id) if link.kind is LinkKind.MANUAL]
+        if any(self._tied_by_others(link, event.number) for link in by_hand):
+            return _left(memory, "it was tied to others later by someone else")
         self._memories.erase_in(self._tx, memory, self._actor.author, self._now)
         return _done(Remedy.REMOVED, memory)
 
@@ -255,7 +272,7 @@ class _Walk:
         before = _end_before(event)
         if memory.ephemeral == before:
             return
-        if any(one.kind in _ENDS for one in self._later_by_others(event)):
+        if any(one.kind in _ENDS for one in self._by_others(memory.id, event.number)):
             yield _left(memory, "its end was changed later by someone else")
         elif before and before.is_over(self._now):
             yield _left(memory, "the end it had has passed meanwhile; it would be gone at once")

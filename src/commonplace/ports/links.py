@@ -18,6 +18,10 @@ class LinkReading(Protocol):
     """What leads from one memory to another."""
 
     def of(self, memory: MemoryId) -> Sequence[Link]: ...
+    def between(self, one: MemoryId, other: MemoryId) -> Sequence[Link]:
+        """The links of two memories, whichever way they lead."""
+        ...
+
     def near(self, number: int, among: Filter, limit: int) -> Sequence[Tie]:
         """The strongest ties of a memory to others that may be seen."""
         ...

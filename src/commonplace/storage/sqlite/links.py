@@ -21,6 +21,9 @@ class SqliteLinkReading(Statements):
     def of(self, memory: MemoryId) -> Sequence[Link]:
         return [_link(row) for row in self._all("links_of", id=memory)]
 
+    def between(self, one: MemoryId, other: MemoryId) -> Sequence[Link]:
+        return [_link(row) for row in self._all("links_between", one=one, other=other)]
+
     def near(self, number: int, among: Filter, limit: int) -> Sequence[Tie]:
         found = self._all("links_from", number=number, limit=limit, **rows.seen_bindings(among))
         return [_tie(row) for row in found]

@@ -22,6 +22,14 @@ JOIN memories AS t ON t.number = l.target
 WHERE l.source = (SELECT number FROM memories WHERE id = :id) OR l.target = (SELECT number FROM memories WHERE id = :id)
 ORDER BY l.strength DESC, l.source, l.target
 
+-- name: links_between
+SELECT s.id, t.id, l.kind, l.strength, l.created_at, l.used_at
+FROM memories AS s
+JOIN memories AS t
+JOIN links AS l ON l.source = s.number AND l.target = t.number
+WHERE (s.id = :one AND t.id = :other) OR (s.id = :other AND t.id = :one)
+ORDER BY l.strength DESC, l.source, l.target, l.kind
+
 -- name: links_from
 SELECT l.target AS other, l.kind, l.strength, l.created_at, l.used_at
 FROM links AS l
