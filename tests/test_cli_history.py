@@ -65,6 +65,26 @@ async def test_of_a_tie_the_other_end_is_shown(folder: Path, engine: Engine, own
     ]
 
 
+async def test_of_a_tie_that_is_taken_back_both_ends_are_shown(folder: Path, engine: Engine, owner: Actor) -> None:
+    first, second = owner.through("test", "first"), owner.through("test", "second")
+    one, other, wanted, gone = [
+        await engine.memories.remember(owner, Draft(text)) for text in ("one", "the\x1bother", "wanted", "gone")
+    ]
+    await engine.links.connect(owner, Reference(one.id), Reference(gone.id))
+    for end in (other, wanted):
+        await engine.links.connect(first, Reference(one.id), Reference(end.id))
+    await engine.links.disconnect(first, Reference(one.id), Reference(gone.id))
+    await engine.memories.forget(owner, Reference(gone.id))
+    await engine.links.connect(second, Reference(wanted.id), Reference(one.id))
+    done = run("history", "take-back", "first", "--data-dir", str(folder), "--yes")
+    assert done.stdout.splitlines() == [
+        "left alone\tone\tgone, or not yours to see\twhat it was tied to is gone, or not yours to see",
+        "left alone\tone\twanted\tit was tied or untied later by someone else",
+        "tie removed\tone\tthe other",
+        "1 taken back, 2 left alone",
+    ]
+
+
 async def test_two_versions_are_compared_and_one_is_restored(folder: Path, memory: Memory, engine: Engine) -> None:
     where = ("core://agent", "--data-dir", str(folder))
     compared = run("history", "compare", where[0], "1", "2", *where[1:])

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from commonplace.domain.access import Actor
+from commonplace.domain.access import Actor, Right
+from commonplace.domain.collection import Kind
 from commonplace.domain.event import EventKind
 from commonplace.domain.history import Remedy
 from commonplace.domain.identifiers import MemoryId
@@ -12,7 +13,7 @@ from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Draft, Memory
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
-from tests.engine.gardening import Gardener
+from tests.engine.gardening import Gardener, another
 from tests.engine.undoing import House, housed
 
 pytestmark = pytest.mark.anyio
@@ -121,7 +122,9 @@ async def test_a_tie_that_another_session_has_made_again_stays_and_is_named(hous
     await two.tie(house.tom, back=back)
     before = await two.ties()
     undone = await house.take_back()
-    assert [(step.remedy, step.memory, step.subject) for step in undone.steps] == [(Remedy.LEFT, two.one.id, "one")]
+    assert [(step.remedy, step.memory, step.subject, step.other) for step in undone.steps] == [
+        (Remedy.LEFT, two.one.id, "one", "the other")
+    ]
     assert undone.left[0].reason == "it was tied or untied later by someone else"
     assert await two.ties() == before
 
@@ -265,3 +268,32 @@ async def test_what_taking_back_did_to_ties_is_told_as_its_own_session(house: Ho
     await house.take_back()
     (done,) = await house.person.engine.history.changes(house.person.actor, "person")
     assert (done.event.kind, done.glimpse, done.other_glimpse) == (EventKind.UNLINKED, "one", "the other")
+
+
+# Whose, and what is told
+
+
+async def test_of_a_tie_both_ends_are_named_as_far_as_they_may_be_seen(house: House) -> None:
+    engine, tom = house.tom.engine, house.tom.actor
+    ben = await another(engine, "ben")
+    place = (await engine.collections.found(tom, Kind.PROJECT, "maps")).collection.id
+    await engine.collections.add_member(tom, Kind.PROJECT, place, "ben", Right.WRITE)
+    shared = await engine.memories.remember(tom, Draft("shared", home=place))
+    own, tied = [await engine.memories.remember(tom, Draft(text)) for text in ("of the owner alone", "tied before")]
+    await engine.links.connect(tom, Reference(shared.id), Reference(tied.id))
+    await engine.links.connect(house.sam.actor, Reference(shared.id), Reference(own.id))
+    await engine.links.disconnect(house.sam.actor, Reference(shared.id), Reference(tied.id))
+    planned = await engine.undo.plan(ben.during("later").actor, "sam")
+    assert [(step.remedy, step.subject, step.other, step.reason) for step in planned.steps] == [
+        (Remedy.LEFT, "shared", "", "what it was tied to is gone, or not yours to see"),
+        (Remedy.UNTIED, "shared", "", ""),
+    ]
+    assert [(step.remedy, step.subject, step.other) for step in (await house.take_back()).steps] == [
+        (Remedy.TIED, "shared", "tied before"),
+        (Remedy.UNTIED, "shared", "of the owner alone"),
+    ]
+
+
+async def test_what_is_about_no_tie_has_no_other_end(house: House) -> None:
+    await house.sam.plant("core://a", "made")
+    assert {step.other for step in (await house.take_back()).steps} == {None}

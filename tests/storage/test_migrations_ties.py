@@ -43,7 +43,7 @@ async def test_ties_of_the_release_before_are_taken_back(tmp_path: Path) -> None
     connection.close()
     engine = opened(tmp_path)
     undone = await engine.undo.take_back(owner.through("test", "later"), "s")
-    assert [step.remedy for step in undone.steps] == [Remedy.TIED, Remedy.UNTIED]
+    assert [(step.remedy, step.other) for step in undone.steps] == [(Remedy.TIED, "three"), (Remedy.UNTIED, "two")]
     links = await engine.store.read(lambda tx: tx.links.of(kept[0].id))
     assert [(link.target, link.kind, link.strength) for link in links] == [(kept[2].id, LinkKind.MANUAL, 0.4)]
     await engine.close()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from commonplace.engine import Engine
     from commonplace.engine.memories import Reference
 
+_UNSEEN = "gone, or not yours to see"
 _MEMORY = "its address (core://agent), its id or its block (block_12)"
 
 
@@ -74,7 +75,7 @@ def _session(options: argparse.Namespace) -> int:
 
 
 def _other_end(done: Done) -> tuple[str, str]:
-    return (done.other, plain(done.other_glimpse)) if done.other else ("gone, or not yours to see", "")
+    return (done.other, plain(done.other_glimpse)) if done.other else (_UNSEEN, "")
 
 
 def _versions(options: argparse.Namespace) -> int:
@@ -133,8 +134,9 @@ def _take_back(options: argparse.Namespace) -> int:
 
 def _report(undone: Undone) -> None:
     for step in undone.steps:
-        reason = f"\t{plain(step.reason)}" if step.reason else ""
-        print(f"{step.remedy.value}\t{plain(step.subject) or step.memory}{reason}")
+        tied = () if step.other is None else (plain(step.other) or _UNSEEN,)
+        reason = (plain(step.reason),) if step.reason else ()
+        print(step.remedy.value, plain(step.subject) or step.memory, *tied, *reason, sep="\t")
     print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone")
 
 

@@ -79,6 +79,8 @@ class Undoing:
     memory: MemoryId
     subject: str
     reason: str = ""
+    other: str | None = None
+    """The other end of a tie, empty where that is gone or not to be seen; none where it is about no tie."""
 
 
 @dataclass(frozen=True, slots=True)

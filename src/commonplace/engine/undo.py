@@ -181,13 +181,14 @@ class _Walk:
         off, on = retying.amends(loose(self._tx, memory.id, end))
         if not off and not on:
             return  # as it was
+        other = self._tx.memory(end, self._readable)
         if self._tied_later(pair(event), retying.began):
-            yield _left(memory, "it was tied or untied later by someone else")
-        elif on and self._tx.memory(end, self._readable) is None:
-            yield _left(memory, "what it was tied to is gone, or not yours to see")
+            yield _tie(_left(memory, "it was tied or untied later by someone else"), other)
+        elif on and other is None:
+            yield _tie(_left(memory, "what it was tied to is gone, or not yours to see"), other)
         else:
             retie_in(self._tx, self._actor, memory, end, self._now, off=off, on=on)
-            yield _done(Remedy.TIED if on else Remedy.UNTIED, memory)
+            yield _tie(_done(Remedy.TIED if on else Remedy.UNTIED, memory), other)
 
     def _tied_later(self, two: Pair, since: int) -> bool:
         """Also where there was a tie already: whoever ties what is tied wants it to stay."""
@@ -387,3 +388,8 @@ def _done(remedy: Remedy, memory: Memory, where: str = "") -> Undoing:
 
 def _left(memory: Memory, reason: str) -> Undoing:
     return Undoing(Remedy.LEFT, memory.id, _subject(memory), reason)
+
+
+def _tie(step: Undoing, other: Memory | None) -> Undoing:
+    """The same with the other end."""
+    return replace(step, other=_subject(other) if other else "")
