@@ -1,8 +1,10 @@
 """HTTP and SSE: addresses, what is refused before it reaches a tool, and malformed bodies."""
 
 import json
+import re
 import signal
 import socket
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from commonplace import __version__
-from tests.serving import OWNER_KEY, Era, Served, over_http, over_sse, served
+from tests.serving import OWNER_KEY, PROGRAM, Era, Served, environment, over_http, over_sse, served
 from tests.transports.wire import bearer, key_for, message_in, modern_headers, opened, post, request
 
 PARSE_ERROR, INVALID_REQUEST = -32700, -32600
@@ -228,3 +230,25 @@ async def test_http_and_sse_serve_the_same_memory(server: Served) -> None:
         assert found.structured_content is not None
         assert found.structured_content["result"][0]["content"] == "zaqmemory of both"
     assert OWNER_KEY not in str(found)
+
+
+@pytest.mark.anyio
+async def test_a_session_is_what_the_client_sends_as_one_and_else_its_day(folder: Path) -> None:
+    with served(folder) as server:
+        told = {"Mcp-Session-Id": "talk-7"}
+        for client in (
+            over_http(server, era="legacy"),
+            over_http(server, era="2026-07-28"),
+            over_http(server, era="2026-07-28"),
+            over_http(server, era="2026-07-28", **told),
+        ):
+            async with client as connected:
+                await connected.call_tool("add_memory", {"content": "stored in one go"})
+    shown = subprocess.run(
+        [PROGRAM, "history", "sessions", "--data-dir", str(folder)], env=environment(), capture_output=True, text=True
+    )
+    names = [line.split("\t")[-1] for line in shown.stdout.splitlines()[1:]]
+    assert names[0] == "owner/talk-7"
+    assert re.fullmatch(r"owner/mcp/\d{4}-\d{2}-\d{2}", names[1])
+    assert re.fullmatch(r"owner/[0-9a-f]{32}", names[2])
+    assert len(names) == 3
