@@ -119,6 +119,16 @@ class Follower:
         self._index.position = position  # whoever comes next takes it again
         return self._index
 
+    def follow(self, connection: apsw.Connection) -> None:
+        """Catch up, if there is an index to do it for."""
+        followed = self._followed
+        if followed is None:
+            return
+        seen = sight(connection, followed.fingerprint)
+        if seen.followed == followed:  # else who asks next has to build another one, and waits for it
+            with self.index(connection, seen) as index:
+                index.lay_out()
+
     @property
     def size(self) -> int:
         with self._lock:

@@ -196,7 +196,7 @@ class SqliteStore:
         transaction = SqliteTransaction(connection, self._following, self._path, self._fingerprint, self._held)
         # What is in the log may have been left by a process that deleted something and did not live to empty it.
         transaction.erased = left
-        return Writer(connection, transaction, self._path)
+        return Writer(connection, transaction, self._path, self._follow)
 
     def _readable_connection(self) -> Callable[[], apsw.Connection]:
         """The best way to read a file that cannot be written."""
@@ -279,6 +279,13 @@ class SqliteStore:
                 copied = self._writer is not None and not self._key
                 self._follower = Follower(self._folder if copied else None)
             return self._follower
+
+    def _follow(self, connection: apsw.Connection) -> None:
+        """Let the index take what was just written, while the answer is on its way: the next search need not then."""
+        follower = self._follower
+        if follower is not None:
+            with suppress(Exception):  # nobody waits for this; whoever searches next meets it too, and is told
+                follower.follow(connection)
 
     def _damage(self) -> str:
         # A new connection: full text on one that has read before is checked against what it remembers of then.

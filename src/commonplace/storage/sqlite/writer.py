@@ -36,12 +36,18 @@ class Job:
 
 
 class Writer:
-    """Takes jobs from any thread and answers each after its commit."""
+    """Takes jobs from any thread and answers each after its commit.
 
-    def __init__(self, connection: apsw.Connection, transaction: SqliteTransaction, path: Path) -> None:
+    `afterwards` is done when all are answered and nobody waits.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, transaction: SqliteTransaction, path: Path, afterwards: Apart
+    ) -> None:
         self._connection = connection
         self._transaction = transaction
         self._path = path
+        self._afterwards = afterwards
         self._identity = _identity(path)
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._door = threading.Lock()
@@ -115,6 +121,8 @@ class Writer:
             for job in started:
                 if job.apart:
                     self._settle(job, job.apart, self._connection)
+            if started and self._jobs.empty():
+                self._afterwards(self._connection)
 
     def _next_group(self) -> tuple[list[Job], bool]:
         group: list[Job] = []

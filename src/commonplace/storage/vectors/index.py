@@ -111,6 +111,12 @@ class Index:
     def prepare(self) -> None:
         """Do now what the first call to come would have to wait for."""
         self.expect(len(self._memories), len(self._parts))
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """The part of it that every change asks for."""
+        self._laid_out()
+        self._usual_length()
         if len(self._parts) >= _MANY * _SHORTLIST:
             self._signs.follow(self._parts["code"])
 
