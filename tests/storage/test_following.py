@@ -1,23 +1,24 @@
 """The index follows what is written before anybody asks it."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 
-from commonplace.ports import Reading
 from commonplace.storage.sqlite.connection import connect
 from commonplace.storage.sqlite.following import Follower, sight
-from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
-from tests.fakes import Embedder
-from tests.storage.samples import House, founded
+from commonplace.storage.sqlite.store import FILE_NAME
+from commonplace.storage.sqlite.writer import Writer
+from commonplace.storage.sqlite.writing import SqliteTransaction
+from tests.storage.samples import House
 
 pytestmark = pytest.mark.anyio
 
 PATIENCE = 10.0
+Writing = Callable[[Callable[[apsw.Connection], None]], Writer]
 
 
 async def test_what_was_written_is_in_the_index_before_it_is_asked_for(house: House, folder: Path) -> None:
@@ -39,45 +40,41 @@ async def test_nothing_is_loaded_only_to_be_followed(house: House, folder: Path)
     assert follower.size == 0
 
 
-async def test_a_commit_is_followed_once_it_is_answered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    followed = watched(monkeypatch)
-    store = SqliteStore(folder, Embedder().fingerprint)
-    house = await founded(store)
-    await store.read(lambda tx: tx.count(house.ours))  # from here on there is an index
-    followed.clear()
-    await house.keep("the first")
+async def test_a_commit_is_followed_once_it_is_answered(writing: Writing) -> None:
+    followed = threading.Event()
+    writer = writing(lambda _: followed.set())
+    await writer.submit(nothing)
     assert followed.wait(PATIENCE)
-    await store.close()
 
 
-async def test_writing_goes_on_where_following_fails(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = watched(monkeypatch, fail)
-    store = SqliteStore(folder, Embedder().fingerprint)
-    house = await founded(store)
+async def test_writing_goes_on_where_following_fails(writing: Writing) -> None:
+    failed = threading.Event()
 
-    def count(tx: Reading) -> int:
-        return tx.count(house.ours)
+    def fail(_: apsw.Connection) -> None:
+        failed.set()
+        raise ValueError("an array of another length")
 
-    await store.read(count)
-    await house.keep("the first")
+    writer = writing(fail)
+    await writer.submit(nothing)
     assert failed.wait(PATIENCE)
-    await house.keep("the second")
-    assert await store.read(count) == 2
-    await store.close()
+    await writer.submit(nothing)
 
 
-def watched(monkeypatch: pytest.MonkeyPatch, instead: Callable[[], None] = lambda: None) -> threading.Event:
-    """Set each time that the index was to follow; then it does something else first."""
-    following, plain = threading.Event(), Follower.follow
-
-    def follow(self: Follower, connection: apsw.Connection) -> None:
-        following.set()
-        instead()
-        plain(self, connection)
-
-    monkeypatch.setattr(Follower, "follow", follow)
-    return following
+def nothing(_: SqliteTransaction) -> None:
+    """What a job may do."""
 
 
-def fail() -> None:
-    raise ValueError("an array of another length")
+@pytest.fixture
+def writing(house: House, folder: Path) -> Iterator[Writing]:
+    """A writer on the file, that does something after its commits."""
+    path, fingerprint, writers = folder / FILE_NAME, house.embedder.fingerprint, list[Writer]()
+
+    def made(afterwards: Callable[[apsw.Connection], None]) -> Writer:
+        connection = connect(path, writable=True)
+        transaction = SqliteTransaction(connection, lambda: Follower(None), path, fingerprint)
+        writers.append(Writer(connection, transaction, path, afterwards))
+        return writers[-1]
+
+    yield made
+    for writer in writers:
+        writer.stop()

@@ -284,8 +284,7 @@ class SqliteStore:
         """Let the index take what was just written, while the answer is on its way: the next search need not then."""
         follower = self._follower
         if follower is not None:
-            with suppress(Exception):  # nobody waits for this; whoever searches next meets it too, and is told
-                follower.follow(connection)
+            follower.follow(connection)
 
     def _damage(self) -> str:
         # A new connection: full text on one that has read before is checked against what it remembers of then.

@@ -122,7 +122,8 @@ class Writer:
                 if job.apart:
                     self._settle(job, job.apart, self._connection)
             if started and self._jobs.empty():
-                self._afterwards(self._connection)
+                with suppress(Exception):  # nobody waits for it; what is wrong is met again, and told, by who asks
+                    self._afterwards(self._connection)
 
     def _next_group(self) -> tuple[list[Job], bool]:
         group: list[Job] = []
