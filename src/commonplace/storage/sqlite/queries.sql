@@ -392,7 +392,7 @@ WHERE number = :number
 -- name: block_of
 SELECT number, memory, version, timestamp, importance, previous_hash, hash, erased_at, seal
 FROM blocks
-WHERE memory = :memory
+WHERE memory = :memory AND erased_at IS NULL
 
 -- name: head
 SELECT number, memory, version, timestamp, importance, previous_hash, hash, erased_at, seal
@@ -410,13 +410,17 @@ UPDATE blocks SET erased_at = :erased_at, seal = :seal WHERE number = :number
 -- name: seal_revision
 INSERT INTO revision_seals (memory, hash) VALUES (:number, :hash) ON CONFLICT (memory) DO UPDATE SET hash = :hash
 
+-- fragment: covered
+-- The text of a memory that was erased and came back stands under its later block; else it should not be there.
+(b.erased_at IS NULL OR NOT EXISTS (SELECT 1 FROM blocks AS s WHERE s.memory = b.memory AND s.erased_at IS NULL))
+
 -- name: early_witnesses
 SELECT
     b.number, b.memory, b.version, b.timestamp, b.importance, b.previous_hash, b.hash, b.erased_at, b.seal,
     CASE WHEN m.version = b.version THEN m.content ELSE v.content END,
     NULL, NULL, NULL, m.created_at
 FROM blocks AS b
-LEFT JOIN memories AS m ON m.id = b.memory
+LEFT JOIN memories AS m ON m.id = b.memory AND {covered}
 LEFT JOIN versions AS v ON v.memory = m.number AND v.number = b.version AND m.version <> b.version
 WHERE b.number > :after
 ORDER BY b.number
@@ -428,7 +432,7 @@ SELECT
     CASE WHEN m.version = b.version THEN m.content ELSE v.content END,
     m.version, CASE WHEN m.version <> b.version THEN m.content END, s.hash, m.created_at
 FROM blocks AS b
-LEFT JOIN memories AS m ON m.id = b.memory
+LEFT JOIN memories AS m ON m.id = b.memory AND {covered}
 LEFT JOIN versions AS v ON v.memory = m.number AND v.number = b.version AND m.version <> b.version
 LEFT JOIN revision_seals AS s ON s.memory = m.number AND m.version <> b.version
 WHERE b.number > :after
@@ -441,7 +445,7 @@ SELECT
         SELECT count(*)
         FROM memories AS m
         WHERE NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number)
-        AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.memory = m.id)
+        AND NOT EXISTS (SELECT 1 FROM blocks AS b WHERE b.memory = m.id AND b.erased_at IS NULL)
     )
     + (
         -- The last blocks leave no gap behind when they are removed, but the events still speak of them.
@@ -576,7 +580,8 @@ JOIN memories AS m ON m.number = o.memory
 WHERE o.source = :source AND o.origin = :origin
 
 -- name: id_is_taken
-SELECT EXISTS (SELECT 1 FROM memories WHERE id = :id) OR EXISTS (SELECT 1 FROM blocks WHERE memory = :id)
+SELECT EXISTS (SELECT 1 FROM memories WHERE id = :id)
+OR EXISTS (SELECT 1 FROM blocks WHERE memory = :id AND erased_at IS NOT NULL)
 
 -- name: put_origin
 -- What came under this name before may have ended, and still be there.
