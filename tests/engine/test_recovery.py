@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -11,14 +11,15 @@ import pytest
 
 from commonplace.bootstrap import build
 from commonplace.domain.access import Actor, Right
+from commonplace.domain.backup import Part
 from commonplace.domain.collection import SESSION_LENGTH, Kind
 from commonplace.domain.errors import Forbidden, NotFound
 from commonplace.domain.event import EventKind
 from commonplace.domain.identifiers import CollectionId
 from commonplace.domain.memory import Change, Draft, Memory
 from commonplace.engine import Engine
+from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
-from commonplace.engine.recovery import Recovered
 from commonplace.settings import Settings
 from tests.engine.test_collections import at, keep, project, user
 from tests.fakes import Clock, Embedder
@@ -36,13 +37,23 @@ RICH = Draft(
 )
 
 
-async def put_back(engine: Engine, actor: Actor, *kinds: str, name: str = "first") -> Recovered:
+@dataclass(frozen=True)
+class Back:
+    """How many were put back, or given back what they were."""
+
+    memories: int = 0
+    projects: int = 0
+    sessions: int = 0
+    associations: int = 0
+
+
+async def put_back(engine: Engine, actor: Actor, *kinds: str, name: str = "first") -> Back:
     done = await engine.backups.restore(actor, name, kinds)
     assert done.includes == kinds
     assert done.recovered is not None
     assert (await engine.chain.verify(actor)).valid
     assert [file.name for file in Path(engine.backups.location).iterdir() if file.name.startswith(".")] == []
-    return done.recovered
+    return Back(*(done.recovered.restored(part) for part in Part))
 
 
 async def texts(engine: Engine, actor: Actor) -> list[str]:
@@ -82,14 +93,10 @@ async def test_what_was_erased_comes_back_with_all_it_had(engine: Engine, owner:
     await engine.memories.forget(owner, at(memory))
     clock.advance(timedelta(days=2))
     newer = await keep(engine, owner, "newer")
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
-    back = await found(engine, owner, RICH.content)
-    assert back.id != memory.id
-    assert back.metadata == {**RICH.metadata, "restored_from": memory.id}
-    here = {"id": back.id, "number": back.number, "metadata": back.metadata, "block": back.block}
-    assert back == replace(before, **here)  # type: ignore[arg-type]
+    assert await put_back(engine, owner, "memories") == Back(memories=1)
+    back = await engine.memories.get(owner, at(memory))
+    assert back == replace(before, number=back.number, block=newer.block + 1 if newer.block else None)
     assert back.uses == 1
-    assert back.block is not None
     hits = (await engine.recall.recall(owner, Question("灰色の猫"))).hits
     assert hits[0].memory.id == back.id
     assert (await engine.memories.get(owner, at(newer))).content == "newer"
@@ -99,39 +106,56 @@ async def test_the_same_restore_a_second_time_adds_nothing(engine: Engine, owner
     memory = await engine.memories.remember(owner, RICH)
     await engine.backups.create(owner, "first")
     await engine.memories.forget(owner, at(memory))
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
+    assert await put_back(engine, owner, "memories") == Back(memories=1)
     back = await found(engine, owner, RICH.content)
-    assert await put_back(engine, owner, "memories", "associations") == Recovered()
+    assert await put_back(engine, owner, "memories", "associations") == Back()
     assert await found(engine, owner, RICH.content) == back
 
 
-async def test_what_came_back_and_was_changed_gets_its_fields_back_under_its_new_id(
-    engine: Engine, owner: Actor
-) -> None:
+async def test_what_came_back_and_was_changed_gets_its_fields_back_again(engine: Engine, owner: Actor) -> None:
     memory = await engine.memories.remember(owner, RICH)
     await engine.backups.create(owner, "first")
     await engine.memories.forget(owner, at(memory))
     await put_back(engine, owner, "memories")
     back = await found(engine, owner, RICH.content)
     await engine.memories.revise(owner, at(back), Change(metadata={}, tags=()))
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
+    assert await put_back(engine, owner, "memories") == Back(memories=1)
     again = await engine.memories.get(owner, at(back))
     assert (again.tags, again.metadata, again.version) == (RICH.tags, dict(RICH.metadata), 3)
-    assert await put_back(engine, owner, "memories") == Recovered()
+    assert await put_back(engine, owner, "memories") == Back()
 
 
-async def test_a_memory_is_known_by_every_name_it_had(engine: Engine, owner: Actor) -> None:
+async def test_a_memory_keeps_its_id_however_often_it_goes_and_comes_back(engine: Engine, owner: Actor) -> None:
     memory = await engine.memories.remember(owner, RICH)
     await engine.backups.create(owner, "first")
-    await engine.memories.forget(owner, at(memory))
-    await put_back(engine, owner, "memories")
-    await engine.backups.create(owner, "second")
-    await engine.memories.forget(owner, at(await found(engine, owner, RICH.content)))
-    assert await put_back(engine, owner, "memories", name="second") == Recovered(memories=1)
-    assert await put_back(engine, owner, "memories", name="first") == Recovered()
+    for number, name in enumerate(("first", "second", "first"), 1):
+        await engine.memories.forget(owner, at(memory))
+        assert await put_back(engine, owner, "memories", name=name) == Back(memories=1)
+        assert (await engine.memories.get(owner, at(memory))).block == number
+        if name == "first":
+            await engine.backups.create(owner, "second" if number == 1 else "third")
+    for name in ("first", "second", "third"):
+        assert await put_back(engine, owner, "memories", name=name) == Back()
+    blocks = [await engine.chain.block(owner, index) for index in range(4)]
+    assert [(block.memory, block.erased_at is None) for block in blocks if block] == [
+        (memory.id, False), (memory.id, False), (memory.id, False), (memory.id, True)
+    ]  # fmt: skip
+    assert (await engine.memories.get(owner, Reference(block=0))).id == memory.id
     await engine.backups.restore(owner, "first")
-    assert await put_back(engine, owner, "memories", name="second") == Recovered()
-    assert (await found(engine, owner, RICH.content)).id == memory.id
+    assert (await engine.memories.get(owner, at(memory))).block == 0
+    assert await put_back(engine, owner, "memories", name="third") == Back()
+
+
+async def test_what_was_sealed_when_it_was_erased_is_sealed_when_it_comes_back_with_an_end(
+    engine: Engine, owner: Actor
+) -> None:
+    memory = await engine.memories.remember(owner, Draft("one", ttl=timedelta(days=1)))
+    await engine.backups.create(owner, "first")
+    await engine.memories.set_end(owner, at(memory), None)
+    await engine.memories.forget(owner, at(memory))
+    assert await put_back(engine, owner, "memories") == Back(memories=1)
+    back = await engine.memories.get(owner, at(memory))
+    assert (back.ephemeral, back.block) == (memory.ephemeral, 1)
 
 
 async def test_what_was_changed_gets_its_fields_back_as_a_new_version(engine: Engine, owner: Actor) -> None:
@@ -141,7 +165,7 @@ async def test_what_was_changed_gets_its_fields_back_as_a_new_version(engine: En
     await engine.backups.create(owner, "first")
     later = Change("もっと新しい文章", (), ("x",), "", 0.1, {"b": 1}, "text")
     await engine.memories.revise(anna, at(changed), later)
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
+    assert await put_back(engine, owner, "memories") == Back(memories=1)
     now = await engine.memories.get(anna, at(changed))
     assert (
         Draft(now.content, now.tags, now.keywords, now.category, now.importance, now.metadata, now.content_type) == RICH
@@ -164,7 +188,7 @@ async def test_a_change_that_leaves_the_text_alone_embeds_nothing(
     await engine.memories.revise(owner, at(memory), Change(importance=0.1))
     await engine.memories.forget(owner, at(gone))
     embedder.batches.clear()
-    assert await put_back(engine, owner, "memories") == Recovered(memories=2)
+    assert await put_back(engine, owner, "memories") == Back(memories=2)
     assert embedder.batches == []
     assert (await engine.upkeep.statistics()).unembedded == 0
     back = await found(engine, owner, "gone with its vector")
@@ -180,7 +204,7 @@ async def test_vectors_of_another_embedder_are_made_anew_or_later(
     model = Embedder("another", 32)
     model.broken = "out of order"
     other = build(Settings(data_dir=str(folder)), model=model, clock=clock, zone=ZoneInfo("UTC"))
-    assert await put_back(other, owner, "memories") == Recovered(memories=1)
+    assert await put_back(other, owner, "memories") == Back(memories=1)
     assert (await other.upkeep.statistics()).unembedded == 1
     model.broken = ""
     other.embedding.forgive()
@@ -200,7 +224,7 @@ async def test_what_ends_comes_back_with_the_time_it_has_left_and_under_its_id(
     for memory in (short, long):
         await engine.memories.forget(owner, at(memory))
     clock.advance(timedelta(hours=2))
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
+    assert await put_back(engine, owner, "memories") == Back(memories=1)
     back = await engine.memories.get(owner, at(long))
     assert (back.ephemeral, back.block, dict(back.metadata)) == (long.ephemeral, None, {})
     assert await texts(engine, owner) == ["long"]
@@ -211,18 +235,15 @@ async def test_what_ends_comes_back_with_the_time_it_has_left_and_under_its_id(
 async def test_what_stayed_there_and_has_ended_here_comes_back_once(engine: Engine, owner: Actor, clock: Clock) -> None:
     memory = await keep(engine, owner, "one")
     await engine.backups.create(owner, "first")
-    await engine.memories.set_end(owner, at(memory), timedelta(hours=1))
-    clock.advance(timedelta(hours=2))
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
-    assert await put_back(engine, owner, "memories") == Recovered()
-    await engine.memories.sweep()
-    assert (await found(engine, owner, "one")).metadata["restored_from"] == memory.id
-    assert await put_back(engine, owner, "memories") == Recovered()
-    await engine.memories.set_end(owner, at(await found(engine, owner, "one")), timedelta(hours=1))
-    clock.advance(timedelta(hours=2))
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
-    await engine.memories.sweep()
-    assert await put_back(engine, owner, "memories") == Recovered()
+    for sweep_first in (False, True):
+        await engine.memories.set_end(owner, at(memory), timedelta(hours=1))
+        clock.advance(timedelta(hours=2))
+        assert await engine.memories.sweep() == 1 if sweep_first else True
+        assert await put_back(engine, owner, "memories") == Back(memories=1)
+        assert await put_back(engine, owner, "memories") == Back()
+        assert await engine.memories.sweep() == 0
+        back = await engine.memories.get(owner, at(memory))
+        assert (back.content, back.ephemeral) == ("one", None)
     assert await texts(engine, owner) == ["one"]
 
 
@@ -235,7 +256,7 @@ async def test_memories_of_all_users_come_back_where_they_were(engine: Engine, o
     await engine.backups.create(owner, "first")
     for actor, memory in ((anna, hers), (bert, ours), (owner, everyones)):
         await engine.memories.forget(actor, at(memory))
-    assert await put_back(engine, owner, "memories") == Recovered(memories=3)
+    assert await put_back(engine, owner, "memories") == Back(memories=3)
     assert await texts(engine, anna) == ["everyone's", "hers", "ours"]
     assert await texts(engine, bert) == ["everyone's", "ours"]
     assert await texts(engine, owner) == ["everyone's"]
@@ -250,11 +271,11 @@ async def test_where_the_place_is_gone_it_is_the_authors_own(engine: Engine, own
     await engine.backups.create(owner, "first")
     await engine.memories.forget(bert, at(ours))
     await engine.collections.dissolve(anna, Kind.PROJECT, home)
-    assert await put_back(engine, owner, "memories") == Recovered(memories=1)
+    assert await put_back(engine, owner, "memories") == Back(memories=1)
     assert (await found(engine, bert, "ours")).domain == "user"
     assert await texts(engine, anna) == []
     # The project comes back later; what is somewhere else by now stays there.
-    assert await put_back(engine, owner, "memories", "projects") == Recovered(projects=1)
+    assert await put_back(engine, owner, "memories", "projects") == Back(projects=1)
     assert await texts(engine, anna) == []
 
 
@@ -269,14 +290,14 @@ async def test_a_backup_of_another_house_is_the_callers(
     await engine.backups.create(owner, "first")
     async with house(tmp_path / "elsewhere", clock, backup_dir=engine.backups.location) as (other, caller):
         kinds = ("memories", "projects", "associations")
-        assert await put_back(other, caller, *kinds) == Recovered(memories=3, projects=1, associations=1)
+        assert await put_back(other, caller, *kinds) == Back(memories=3, projects=1, associations=1)
         back = await found(other, caller, "hers")
         assert (back.id, back.author.user, back.domain) == (first.id, caller.user, "user")
         assert back.metadata == {"imported_author": "anna"}
         assert (await found(other, caller, "everyone's")).domain == "global"
         standing = await other.collections.get(caller, Kind.PROJECT, home)
         assert (standing.collection.owner, standing.members, standing.memories) == (caller.user, 1, 1)
-        assert await put_back(other, caller, *kinds) == Recovered()
+        assert await put_back(other, caller, *kinds) == Back()
         await other.collections.dissolve(caller, Kind.PROJECT, home)
         assert (await found(other, caller, "ours")).domain == "user"
 
@@ -293,7 +314,7 @@ async def test_a_project_comes_back_with_its_members_and_its_memories(engine: En
     await engine.backups.create(owner, "first")
     await engine.memories.forget(bert, at(await found(engine, bert, "ours")))
     await engine.collections.dissolve(anna, Kind.PROJECT, home)
-    assert await put_back(engine, owner, "memories", "projects") == Recovered(memories=1, projects=1)
+    assert await put_back(engine, owner, "memories", "projects") == Back(memories=1, projects=1)
     after = await engine.collections.get(anna, Kind.PROJECT, home)
     assert after.collection == replace(before.collection, number=after.collection.number)
     assert await engine.collections.members(anna, Kind.PROJECT, home) == members
@@ -310,7 +331,7 @@ async def test_a_project_that_is_here_stays_as_it_is(engine: Engine, owner: Acto
     await engine.collections.describe(anna, Kind.PROJECT, home, "new name", "new words")
     await engine.collections.remove_member(anna, Kind.PROJECT, home, "bert")
     later = await project(engine, anna)
-    assert await put_back(engine, owner, "projects", "sessions") == Recovered()
+    assert await put_back(engine, owner, "projects", "sessions") == Back()
     standing = await engine.collections.get(anna, Kind.PROJECT, home)
     assert (standing.collection.name, standing.collection.description, standing.members) == ("new name", "new words", 1)
     assert await engine.collections.get(anna, Kind.PROJECT, later)
@@ -330,9 +351,9 @@ async def test_a_session_comes_back_unless_its_time_is_over(engine: Engine, owne
     for place in (short, long):
         await engine.collections.end_session(owner, place)
     clock.advance(timedelta(hours=2))
-    assert await put_back(engine, owner, "projects") == Recovered()
-    assert await put_back(engine, owner, "memories") == Recovered()
-    assert await put_back(engine, owner, "memories", "sessions") == Recovered(memories=1, sessions=1)
+    assert await put_back(engine, owner, "projects") == Back()
+    assert await put_back(engine, owner, "memories") == Back()
+    assert await put_back(engine, owner, "memories", "sessions") == Back(memories=1, sessions=1)
     (standing,) = await engine.collections.all(owner, Kind.SESSION)
     assert (standing.collection.name, standing.collection.description, standing.memories) == ("long", "夜話", 1)
     assert await texts(engine, owner) == ["tonight"]
@@ -354,30 +375,31 @@ async def test_associations_come_back_between_what_is_here(engine: Engine, owner
     await engine.memories.forget(owner, at(three))
     newer = await keep(engine, owner, "newer")
     await engine.links.connect(owner, at(newer), at(one))
-    assert await put_back(engine, owner, "associations") == Recovered(associations=1)
+    assert await put_back(engine, owner, "associations") == Back(associations=1)
     assert await ties(engine) == {(one.id, two.id, "manual"), (newer.id, one.id, "manual")}
     (tie,) = [tie for tie in await engine.links.of(owner, at(one)) if tie.other == two.number]
     assert tie.strength == 0.25
-    assert await put_back(engine, owner, "associations") == Recovered()
+    assert await put_back(engine, owner, "associations") == Back()
 
 
-async def test_associations_of_what_comes_back_lead_to_its_new_id(engine: Engine, owner: Actor) -> None:
+async def test_associations_of_what_comes_back_lead_to_it_again(engine: Engine, owner: Actor) -> None:
     one, two, three = [await keep(engine, owner, text) for text in ("one", "two", "three")]
     for first, second in ((one, two), (two, three), (three, one)):
         await engine.links.connect(owner, at(first), at(second))
     await engine.backups.create(owner, "first")
     await engine.memories.forget(owner, at(one))
     await engine.memories.forget(owner, at(two))
-    assert await put_back(engine, owner, "memories") == Recovered(memories=2)
+    assert await put_back(engine, owner, "memories") == Back(memories=2)
     assert await ties(engine) == set()
-    assert await put_back(engine, owner, "associations") == Recovered(associations=3)
-    ids = [(await found(engine, owner, text)).id for text in ("one", "two", "three")]
-    whole = {(ids[0], ids[1], "manual"), (ids[1], ids[2], "manual"), (ids[2], ids[0], "manual")}
-    assert await ties(engine) == whole
-    await engine.backups.restore(owner, "first")
+    assert await put_back(engine, owner, "associations") == Back(associations=3)
+    assert await ties(engine) == {
+        (one.id, two.id, "manual"),
+        (two.id, three.id, "manual"),
+        (three.id, one.id, "manual"),
+    }
     await engine.memories.forget(owner, at(one))
-    assert await put_back(engine, owner, "memories", "associations") == Recovered(memories=1, associations=2)
-    assert await put_back(engine, owner, "memories", "associations") == Recovered()
+    assert await put_back(engine, owner, "memories", "associations") == Back(memories=1, associations=2)
+    assert await put_back(engine, owner, "memories", "associations") == Back()
 
 
 # Who hears of it

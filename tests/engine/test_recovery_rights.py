@@ -11,9 +11,8 @@ from commonplace.domain.errors import NotFound
 from commonplace.domain.history import Remedy
 from commonplace.domain.memory import Change
 from commonplace.engine import Engine
-from commonplace.engine.recovery import Recovered
 from tests.engine.test_collections import at, keep, project, user
-from tests.engine.test_recovery import found, put_back, texts
+from tests.engine.test_recovery import Back, found, put_back, texts
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +32,7 @@ async def test_who_was_let_go_before_a_project_was_deleted_stays_outside(engine:
     await engine.collections.add_member(anna, Kind.PROJECT, home, "bert", Right.READ)
     await engine.memories.forget(anna, at(code))
     await engine.collections.dissolve(anna, Kind.PROJECT, home)
-    assert await put_back(engine, owner, "memories", "projects") == Recovered(memories=1, projects=1)
+    assert await put_back(engine, owner, "memories", "projects") == Back(memories=1, projects=1)
     assert await texts(engine, bert) == ["the code is 7788"]
     assert await texts(engine, carla) == []
     with pytest.raises(NotFound):
@@ -48,7 +47,7 @@ async def test_where_nobody_knows_any_more_who_was_let_go_only_the_owner_comes_b
     await engine.backups.create(owner, "first")
     await engine.collections.dissolve(anna, Kind.PROJECT, home)
     clock.advance(KEPT_FOR + timedelta(seconds=1))
-    assert await put_back(engine, owner, "projects") == Recovered(projects=1)
+    assert await put_back(engine, owner, "projects") == Back(projects=1)
     assert [member.user for member in await engine.collections.members(anna, Kind.PROJECT, home)] == [anna.user]
     with pytest.raises(NotFound):
         await engine.collections.get(bert, Kind.PROJECT, home)
@@ -61,7 +60,7 @@ async def test_what_a_space_holds_stays_as_it_is(engine: Engine, owner: Actor) -
     await engine.consolidation.run(owner, "work", "", silent)
     bank = await engine.bank.files(owner, "work")
     assert "we take Redis" in str(bank)
-    assert await put_back(engine, owner, "memories") == Recovered()
+    assert await put_back(engine, owner, "memories") == Back()
     assert await engine.bank.files(owner, "work") == bank
 
 
@@ -73,7 +72,7 @@ async def test_putting_back_is_a_session_that_can_be_taken_back(engine: Engine, 
     for memory in (gone, stays):
         await engine.memories.forget(anna, at(memory))
     restoring = owner.through("commonplace.restore", "restore/1")
-    assert await put_back(engine, restoring, "memories") == Recovered(memories=2)
+    assert await put_back(engine, restoring, "memories") == Back(memories=2)
     back = await found(engine, anna, "built on later")
     await engine.memories.revise(anna, at(back), Change(content="built on"))
     steps = (await engine.undo.take_back(anna.through("history", "history/1"), "restore/1")).steps

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,17 +10,18 @@ import apsw
 import pytest
 
 from commonplace.domain.access import Actor
+from commonplace.domain.backup import Part
 from commonplace.domain.collection import Kind
 from commonplace.domain.errors import BackupBroken, Forbidden, Invalid, KeyNeeded, NotFound, StoreFull
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Change
+from commonplace.domain.recovery import Fate, Recovered
 from commonplace.engine import Engine
 from commonplace.engine.recall import Question
-from commonplace.engine.recovery import Recovered
 from commonplace.storage.sqlite import migrations
 from tests.engine.recovering import recovering
 from tests.engine.test_collections import at, keep, project, user
-from tests.engine.test_recovery import house, put_back, texts, ties
+from tests.engine.test_recovery import Back, house, put_back, texts, ties
 from tests.fakes import Clock
 from tests.storage.keeping import finished
 
@@ -33,7 +35,8 @@ async def test_only_where_no_kind_is_named_the_store_becomes_the_backup(engine: 
     await engine.backups.create(owner, "first")
     await keep(engine, owner, "newer")
     named = await engine.backups.restore(owner, "first", ("associations", "sessions", "projects", "memories"))
-    assert (len(named.includes), named.recovered, named.safety) == (4, Recovered(), None)
+    assert (len(named.includes), named.safety) == (4, None)
+    assert named.recovered == Recovered(Counter({(Part.MEMORIES, Fate.UNCHANGED): 1}))
     with pytest.raises(Invalid, match="names nothing"):
         await engine.backups.restore(owner, "first", ())
     assert await texts(engine, owner) == ["newer", "one"]
@@ -75,7 +78,7 @@ async def test_an_encrypted_backup_is_put_back_and_never_lies_there_in_the_clear
         memory = await keep(engine, owner, "PLUMBAGO the secret")
         await engine.backups.create(owner, "first")
         await engine.memories.forget(owner, at(memory))
-        assert await put_back(engine, owner, "memories") == Recovered(memories=1)
+        assert await put_back(engine, owner, "memories") == Back(memories=1)
         assert await texts(engine, owner) == ["PLUMBAGO the secret"]
         vault = engine._vault
         assert vault
@@ -96,7 +99,7 @@ async def test_a_plain_backup_is_put_back_into_an_encrypted_store(
     await engine.backups.create(owner, "first")
     place = engine.backups.location
     async with house(tmp_path / "closed", clock, encryption_key="a key", backup_dir=place) as (other, caller):
-        assert await put_back(other, caller, "memories") == Recovered(memories=1)
+        assert await put_back(other, caller, "memories") == Back(memories=1)
         assert b"PLUMBAGO" not in (tmp_path / "closed" / "commonplace.db").read_bytes()
 
 
@@ -122,7 +125,7 @@ async def test_a_backup_of_an_earlier_release_is_put_back(engine: Engine, owner:
     earlier.close()
     before = (folder / "backups" / "first.db").read_bytes()
     kinds = ("memories", "projects", "sessions")
-    assert await put_back(engine, owner, *kinds) == Recovered(memories=1)
+    assert await put_back(engine, owner, *kinds) == Back(memories=1)
     assert await texts(engine, owner) == ["newer", "昔の記憶"]
     assert (await engine.recall.recall(owner, Question("昔の記憶"))).hits[0].memory.id == MemoryId("m")
     assert (folder / "backups" / "first.db").read_bytes() == before
@@ -158,7 +161,7 @@ async def test_when_the_disk_is_full_in_the_middle_the_old_state_stays(engine: E
         assert await engine.events.last() == last
         assert (await engine.chain.verify(owner)).valid
     await allow(1_000_000)
-    assert await put_back(engine, owner, "memories", "projects") == Recovered(memories=31, projects=1)
+    assert await put_back(engine, owner, "memories", "projects") == Back(memories=31, projects=1)
 
 
 async def test_whoever_is_killed_in_the_middle_leaves_the_old_state(engine: Engine, owner: Actor, folder: Path) -> None:
@@ -200,7 +203,7 @@ async def test_whoever_writes_meanwhile_loses_nothing(engine: Engine, owner: Act
     )
     assert one.recovered
     assert other.recovered
-    assert one.recovered.memories + other.recovered.memories == 20
+    assert one.recovered.restored(Part.MEMORIES) + other.recovered.restored(Part.MEMORIES) == 20
     assert await texts(engine, owner) == sorted([*written, *(memory.content for memory in some)])
     assert (await engine.chain.verify(owner)).valid
 
@@ -248,4 +251,4 @@ async def test_whatever_happened_since_nothing_is_lost_and_all_is_back(
     await put_back(engine, owner, "memories", "associations")
     for actor in people:
         assert await texts(engine, actor) == sorted(before[actor.user] + newer[actor.user])
-    assert await put_back(engine, owner, "memories", "associations") == Recovered()
+    assert await put_back(engine, owner, "memories", "associations") == Back()

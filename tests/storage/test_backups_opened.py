@@ -11,6 +11,7 @@ import pytest
 
 from commonplace.domain.chain import revision_seal
 from commonplace.domain.errors import NotFound, StoreTooNew
+from commonplace.domain.identifiers import MemoryId
 from commonplace.storage.sqlite import migrations
 from commonplace.storage.sqlite.backup import SqliteVault
 from tests.storage.keeping import NOW
@@ -115,4 +116,4 @@ async def test_a_backup_of_an_earlier_release_is_read_in_the_newest_form(
         earlier.close()
         async with vault.opened(f"{version}") as store:
             assert await store.read(lambda tx: tx.user_named("eve"))
-            assert await store.read(lambda tx: tx.copies.twins(["u"], "backup", NOW)) == {}
+            assert await store.read(lambda tx: tx.copies.twins([MemoryId("u")], NOW)) == {}

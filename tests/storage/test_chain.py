@@ -210,6 +210,28 @@ async def test_an_erased_memory_that_is_put_back_is_found(
     assert found.broken.index == 4
 
 
+async def test_a_memory_that_came_back_stands_under_its_later_block(
+    engine: Engine, owner: Actor, kept: list[Memory], folder: Path
+) -> None:
+    await engine.backups.create(owner, "first")
+    for index in (3, 6, 7):
+        await engine.memories.forget(owner, Reference(kept[3].id))
+        await engine.backups.restore(owner, "first", ["memories"])
+        assert (await verdict(engine, owner)).valid
+        block = await engine.chain.block(owner, index)
+        assert block is not None
+        assert (block.memory, block.erased_at is None) == (kept[3].id, False)
+    assert (await engine.memories.get(owner, Reference(kept[3].id))).block == 8
+    tamper(folder, "UPDATE memories SET content = 'other' WHERE id = :id", bindings={"id": kept[3].id})
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert found.broken.index == 8
+    tamper(folder, "DELETE FROM blocks WHERE number = 8")
+    found = await verdict(engine, owner)
+    assert found.broken is not None
+    assert (found.broken.index, "its text is there" in found.broken.reason) == (3, True)
+
+
 def _columns(folder: Path) -> str:
     connection = apsw.Connection(str(folder / FILE_NAME))
     names = connection.execute("SELECT json_group_array(name) FROM pragma_table_info('memories')").get

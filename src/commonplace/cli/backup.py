@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import secrets
 import sys
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,8 @@ from commonplace.domain.errors import Invalid, StoreCorrupt
 
 if TYPE_CHECKING:
     from commonplace.domain.access import Actor
-    from commonplace.domain.backup import Backup
+    from commonplace.domain.backup import Backup, Part
+    from commonplace.domain.recovery import Recovered
     from commonplace.engine import Engine
 
 
@@ -148,11 +148,20 @@ def _kinds(include: str | None) -> list[str] | None:
 
 async def _restored(engine: Engine, name: str, kinds: list[str] | None) -> int:
     done = await engine.backups.restore(await _person(engine, "restore"), name, kinds)
-    some = {"memories": done.contents.memories} if done.recovered is None else asdict(done.recovered)
-    print(f"restored {done.backup.name}: {', '.join(f'{count} {what}' for what, count in some.items())}")
+    if done.recovered is None:
+        print(f"restored {done.backup.name}: {done.contents.memories} memories")
+    else:
+        print(f"restored {done.backup.name} in part:")
+        for part in done.includes:
+            print(f"  {part}: {_fates(done.recovered, part)}")
     if done.safety:
         print(f"what was there before is the backup {done.safety.name}")
     return 0
+
+
+def _fates(recovered: Recovered, part: Part) -> str:
+    """What became of all that the backup holds of a part."""
+    return ", ".join(f"{count} {fate.replace('_', ' ')}" for fate, count in recovered.of(part)) or "none"
 
 
 def _replace(options: argparse.Namespace) -> int:

@@ -25,7 +25,8 @@ from commonplace.domain.backup import (
 from commonplace.domain.doing import Doing
 from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound, StoreFailed
 from commonplace.domain.phrase import Phrase
-from commonplace.engine.recovery import Recovered, Recovery
+from commonplace.domain.recovery import Recovered
+from commonplace.engine.recovery import Recovery
 from commonplace.ports import Clock, Store, Vault
 
 logger = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ class Restored:
     safety: Backup | None
     includes: tuple[Part, ...] = KINDS
     recovered: Recovered | None = None
-    """How much of a part was put back; None where the store became what the backup is."""
+    """What became of a part; None where the store became what the backup is."""
 
 
 class Backups:
@@ -133,7 +134,7 @@ class Backups:
         async with self._place().opened(backup.name) as copy:
             found = await self._recovery.compare(copy, frozenset(parts), backup.made_at)
         safety = await self._safety() if found else None
-        recovered = await self._recovery.put_back(actor, found) if found else Recovered()
+        recovered = await self._recovery.put_back(actor, found) if found else found.told
         if found:
             await self._note(actor, "restored in part", backup.name)
         return Restored(backup, backup.contents, safety, parts, recovered)

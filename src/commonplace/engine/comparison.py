@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
-from commonplace.domain.collection import Collection, Kind, Member
+from commonplace.domain.backup import Part
+from commonplace.domain.collection import Collection, Domain, Kind, Member
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Change, Memory
 from commonplace.domain.record import FOREIGN_AUTHOR
+from commonplace.domain.recovery import Fate, Notice, Recovered
 from commonplace.engine.embedding import Embedding
 from commonplace.language.terms import terms
-from commonplace.ports import Origin, Prints, Reading, Store, Twin
+from commonplace.ports import Origin, Prints, Reading, Store
 
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
 
-SOURCE = "backup"
-"""Among origins: what a memory was called before it was put back under another id."""
-RESTORED_FROM = "restored_from"
-_NOTES = frozenset({RESTORED_FROM, FOREIGN_AUTHOR})
+_NOTES = frozenset({FOREIGN_AUTHOR})
 """Metadata that a memory gets when it is put back: they make it no other memory."""
 STRETCH = 200
 _SPACES = (Kind.SPACE, Kind.SPACES)
+_PARTS = {Kind.PROJECT: Part.PROJECTS, Kind.SESSION: Part.SESSIONS}
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A project or session of the backup that is not here."""
+    """A project or session."""
 
     collection: Collection
     members: Sequence[Member]
+    memories: int
+
+    @property
+    def part(self) -> Part:
+        return _PARTS[Kind(self.collection.kind)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,60 +55,82 @@ class Keepsake:
     prints: Prints | None = None
     """None where its text is here already."""
 
-    @property
-    def names(self) -> Sequence[str]:
-        return names(self.memory.id, self.origins)
-
 
 @dataclass(frozen=True, slots=True)
 class Ties:
-    """Links of the backup that are not here, and what their ends are called here as far as they are here."""
+    """Links of the backup that are not here, and which of their ends are here."""
 
     links: list[Link] = field(default_factory=list)
-    ends: dict[MemoryId, MemoryId] = field(default_factory=dict)
+    ends: set[MemoryId] = field(default_factory=set)
 
 
 class Comparison:
-    """Read a little at a time: a text may be long."""
+    """Read a little at a time: a text may be long. What needs nothing more is told at once."""
 
-    def __init__(self, store: Store, backup: Store, embedding: Embedding, now: datetime) -> None:
+    def __init__(self, store: Store, backup: Store, embedding: Embedding, now: datetime, told: Recovered) -> None:
         self._store = store
         self._backup = backup
         self._embedding = embedding
         self._now = now
+        self._told = told
 
-    async def places(self, kinds: Iterable[Kind]) -> list[Place]:
+    async def places(self, parts: Container[Part]) -> list[Place]:
         """Those that are not here and not over."""
-        wanted = tuple(kinds)
-        found = await self._backup.read(lambda tx: _lasting(tx, wanted, self._now))
-        missing = await self._store.read(lambda tx: [one for one in found if tx.collections.get(one.id) is None])
-        return await self._backup.read(lambda tx: [Place(one, tx.collections.members(one.number)) for one in missing])
+        kinds = [kind for kind, part in _PARTS.items() if part in parts]
+        there = await self._backup.read(lambda tx: _places(tx, kinds, self._now))
+        known = await self._store.read(lambda tx: [_here(tx, one, self._now) for one in there])
+        here = {one.collection.id: one for one in known if one}
+        return [one for one in there if not self._is_settled(one, here.get(one.collection.id))]
+
+    def _is_settled(self, there: Place, here: Place | None) -> bool:
+        if here:
+            otherwise = _place_otherwise(here, there)
+            self._told.tell(Notice(there.part, there.collection.id, _kept(otherwise), otherwise=otherwise))
+        elif there.collection.is_over(self._now):
+            self._told.count(there.part, Fate.OVER)
+        else:
+            return False
+        return True
 
     async def memories(self) -> list[Keepsake]:
         """Those that are not here, or whose fields are others; with what a search finds them by."""
         due: list[Keepsake] = []
+        self._told.count(Part.MEMORIES, Fate.IN_SPACE, await self._backup.read(partial(_in_spaces, now=self._now)))
         async for numbers in self._stretches():
             found = await self._backup.read(partial(_keepsakes, numbers=numbers, now=self._now))
+            self._told.count(Part.MEMORIES, Fate.OVER, len(numbers) - len(found))
             here = await self._store.read(partial(memories_here, keepsakes=found, now=self._now))
             wanted = [(one, _wanted(one, here)) for one in found]
             due += await self._printed([one for one, fields in wanted if "content" in fields])
             due += [one for one, fields in wanted if fields and "content" not in fields]
+            for one, fields in wanted:
+                if not fields:
+                    self._told.tell(unchanged(here[one.memory.id], one.memory))
         return sorted(due, key=lambda one: (one.memory.created_at, one.memory.number))
 
-    async def ties(self) -> Ties:
-        """Those that are not here; their ends may come with the same backup."""
+    async def ties(self, coming: Container[MemoryId]) -> Ties:
+        """Those that are not here; their ends are here or come with the same backup."""
         ties = Ties()
         async for numbers in self._stretches():
-            links, known = await self._backup.read(partial(_links, numbers=numbers))
-            ends, tied = await self._store.read(partial(_tied, names=known, now=self._now))
-            missing = [link for link in links if _ends(link, ends) not in tied]
-            ties.links.extend(missing)
-            ties.ends.update({end: ends[end] for link in missing for end in (link.source, link.target) if end in ends})
+            links = await self._backup.read(partial(_links, numbers=numbers))
+            ends, tied = await self._store.read(partial(_tied, links=links, now=self._now))
+            for link in links:
+                if _key(link) in tied:
+                    grown = tied[_key(link)] != link.strength
+                    self._told.count(Part.ASSOCIATIONS, Fate.KEPT if grown else Fate.UNCHANGED)
+                elif all(end in ends or end in coming for end in (link.source, link.target)):
+                    ties.links.append(link)
+                    ties.ends.update(ends & {link.source, link.target})
+                else:
+                    self._told.tell(loose(link))
         return ties
 
     async def _stretches(self) -> AsyncIterator[Sequence[int]]:
-        """The numbers of all memories of the backup."""
-        for collection in sorted(await self._backup.read(_outside_spaces)):
+        """The numbers of all memories of the backup that lie in no space.
+
+        What lies in a space goes with its files and its bank, and is put back with them by the space's own backups.
+        """
+        for collection in sorted(await self._backup.read(lambda tx: tx.collections.numbers() - _spaces(tx))):
             after = 0
             while numbers := await self._backup.read(partial(_within, collection=collection, after=after)):
                 yield numbers
@@ -123,24 +150,11 @@ class Comparison:
         return replace(keepsake, prints=Prints(words, vectors, self._embedding.fingerprint))
 
 
-def names(memory: MemoryId, origins: Iterable[Origin]) -> Sequence[str]:
-    """What a memory is called, and was called before it was put back."""
-    return [memory, *(origin.name for origin in origins if origin.source == SOURCE)]
-
-
-def twins_here(tx: Reading, names: Mapping[MemoryId, Sequence[str]], now: datetime) -> dict[MemoryId, Twin]:
-    """What memories of the backup are here, by any of their names."""
-    here = tx.copies.twins({name for its in names.values() for name in its}, SOURCE, now)
-    found = {memory: next((here[name] for name in its if name in here), None) for memory, its in names.items()}
-    return {memory: twin for memory, twin in found.items() if twin}
-
-
 def memories_here(tx: Reading, keepsakes: Iterable[Keepsake], now: datetime) -> dict[MemoryId, Memory]:
-    """The same with all their fields."""
-    twins = twins_here(tx, {one.memory.id: one.names for one in keepsakes}, now)
-    numbers = sorted({twin.number for twin in twins.values()})
-    found = {memory.number: memory for memory in tx.memories(numbers, Filter(tx.collections.numbers(), now))}
-    return {memory: found[twin.number] for memory, twin in twins.items() if twin.number in found}
+    """What memories of the backup are here, and have not ended."""
+    twins = tx.copies.twins({one.memory.id for one in keepsakes}, now)
+    found = tx.memories(sorted(twins.values()), Filter(tx.collections.numbers(), now))
+    return {memory.id: memory for memory in found}
 
 
 def change(here: Memory, there: Memory) -> Change:
@@ -158,9 +172,60 @@ def change(here: Memory, there: Memory) -> Change:
     )
 
 
-def _lasting(tx: Reading, kinds: Iterable[Kind], now: datetime) -> list[Collection]:
+# What is not as in the backup
+
+
+def unchanged(here: Memory, there: Memory) -> Notice:
+    """Of a memory that says what it says in the backup: where it lies and when it ends stay as they are."""
+    otherwise = memory_otherwise(here, there)
+    return Notice(Part.MEMORIES, there.id, _kept(otherwise), otherwise=otherwise)
+
+
+def memory_otherwise(here: Memory, there: Memory) -> list[str]:
+    moved = here.collection != there.collection and not here.domain == there.domain == Domain.GLOBAL
+    named = {"place": moved, "author": here.author.user != there.author.user, "end": here.ephemeral != there.ephemeral}
+    return [name for name, differs in named.items() if differs]
+
+
+def _place_otherwise(here: Place, there: Place) -> list[str]:
+    one, other = here.collection, there.collection
+    named = {
+        "name": one.name != other.name,
+        "description": one.description != other.description,
+        "owner": one.owner != other.owner,
+        "members": _rights(here) != _rights(there),
+        "end": one.ends_at != other.ends_at,
+    }
+    return [name for name, differs in named.items() if differs]
+
+
+def _rights(place: Place) -> set[tuple[str, str]]:
+    return {(member.user, member.right) for member in place.members if not member.owner}
+
+
+def _kept(otherwise: Sequence[str]) -> Fate:
+    return Fate.KEPT if otherwise else Fate.UNCHANGED
+
+
+def loose(link: Link) -> Notice:
+    return Notice(Part.ASSOCIATIONS, link.source, Fate.END_GONE, other=link.target)
+
+
+# Reading
+
+
+def _places(tx: Reading, kinds: Iterable[Kind], now: datetime) -> list[Place]:
     numbers = tx.collections.numbers()
-    return [one for kind in kinds for one in tx.collections.among(kind.value, numbers) if not one.is_over(now)]
+    return [_place(tx, one, now) for kind in kinds for one in tx.collections.among(kind.value, numbers)]
+
+
+def _here(tx: Reading, there: Place, now: datetime) -> Place | None:
+    one = tx.collections.get(there.collection.id)
+    return _place(tx, one, now) if one else None
+
+
+def _place(tx: Reading, one: Collection, now: datetime) -> Place:
+    return Place(one, tx.collections.members(one.number), tx.count(Filter(frozenset({one.number}), now)))
 
 
 def _wanted(keepsake: Keepsake, here: Mapping[MemoryId, Memory]) -> Sequence[str]:
@@ -169,10 +234,13 @@ def _wanted(keepsake: Keepsake, here: Mapping[MemoryId, Memory]) -> Sequence[str
     return change(twin, keepsake.memory).fields if twin else ("content",)
 
 
-def _outside_spaces(tx: Reading) -> frozenset[int]:
-    """What lies in a space goes with its files and its bank, and is put back with them by the space's own backups."""
+def _spaces(tx: Reading) -> frozenset[int]:
     numbers = tx.collections.numbers()
-    return numbers - {one.number for kind in _SPACES for one in tx.collections.among(kind.value, numbers)}
+    return frozenset(one.number for kind in _SPACES for one in tx.collections.among(kind.value, numbers))
+
+
+def _in_spaces(tx: Reading, now: datetime) -> int:
+    return tx.count(Filter(_spaces(tx), now))
 
 
 def _within(tx: Reading, collection: int, after: int) -> Sequence[int]:
@@ -188,22 +256,18 @@ def _keepsakes(tx: Reading, numbers: Sequence[int], now: datetime) -> list[Keeps
     return [Keepsake(one, tuple(origins.get(one.id, ())), authors[one.author.user]) for one in found]
 
 
-def _links(tx: Reading, numbers: Sequence[int]) -> tuple[Sequence[Link], dict[MemoryId, Sequence[str]]]:
-    """The links that begin at these memories, and the names of their ends."""
-    links = tx.links.leaving(numbers)
-    ends = {end for link in links for end in (link.source, link.target)}
-    origins = tx.copies.origins(ends)
-    return links, {end: names(end, origins.get(end, ())) for end in ends}
+def _links(tx: Reading, numbers: Sequence[int]) -> Sequence[Link]:
+    """The links that begin at these memories."""
+    return tx.links.leaving(numbers)
 
 
 def _tied(
-    tx: Reading, names: Mapping[MemoryId, Sequence[str]], now: datetime
-) -> tuple[dict[MemoryId, MemoryId], set[tuple[MemoryId, MemoryId, LinkKind]]]:
-    """What memories of the backup are called here, and the links that begin at them."""
-    twins = twins_here(tx, names, now)
-    links = tx.links.leaving(sorted({twin.number for twin in twins.values()}))
-    return {memory: twin.id for memory, twin in twins.items()}, {_ends(link, {}) for link in links}
+    tx: Reading, links: Sequence[Link], now: datetime
+) -> tuple[set[MemoryId], dict[tuple[MemoryId, MemoryId, LinkKind], float]]:
+    """Which of their ends are here, and the links that begin at these, with their strengths."""
+    twins = tx.copies.twins({end for link in links for end in (link.source, link.target)}, now)
+    return set(twins), {_key(link): link.strength for link in tx.links.leaving(sorted(twins.values()))}
 
 
-def _ends(link: Link, here: Mapping[MemoryId, MemoryId]) -> tuple[MemoryId, MemoryId, LinkKind]:
-    return here.get(link.source, link.source), here.get(link.target, link.target), link.kind
+def _key(link: Link) -> tuple[MemoryId, MemoryId, LinkKind]:
+    return link.source, link.target, link.kind

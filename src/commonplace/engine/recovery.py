@@ -2,53 +2,44 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from commonplace.domain.access import Actor
 from commonplace.domain.backup import Part
-from commonplace.domain.collection import MEMBER_REMOVED, Collection, Domain, Kind, Member
+from commonplace.domain.collection import MEMBER_REMOVED, Collection, Domain, Member
 from commonplace.domain.doing import KEPT_FOR, Sought
 from commonplace.domain.event import EventKind, Happening
-from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, MemoryId, UserId, uuid7
+from commonplace.domain.filter import Filter
+from commonplace.domain.identifiers import CollectionId, MemoryId, UserId
 from commonplace.domain.memory import Author, Memory
 from commonplace.domain.record import FOREIGN_AUTHOR
+from commonplace.domain.recovery import Fate, Notice, Recovered
 from commonplace.engine.comparison import (
-    RESTORED_FROM,
-    SOURCE,
     STRETCH,
     Comparison,
     Keepsake,
     Place,
     Ties,
     change,
+    loose,
     memories_here,
+    memory_otherwise,
+    unchanged,
 )
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import TIED, Memories
-from commonplace.ports import Clock, Origin, Store, Transaction
-
-_KINDS = {Part.PROJECTS: Kind.PROJECT, Part.SESSIONS: Kind.SESSION}
-
-
-@dataclass(frozen=True, slots=True)
-class Recovered:
-    """How much was put back, or given back what it was."""
-
-    memories: int = 0
-    projects: int = 0
-    sessions: int = 0
-    associations: int = 0
+from commonplace.ports import Clock, Store, Transaction
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What there is to put back, from a backup of that time."""
+    """What there is to put back, from a backup of that time; and what is told of all the rest."""
 
     since: datetime
+    told: Recovered
     places: list[Place] = field(default_factory=list)
     keepsakes: list[Keepsake] = field(default_factory=list)
     ties: Ties | None = None
@@ -68,13 +59,13 @@ class Recovery:
 
     async def compare(self, backup: Store, parts: frozenset[Part], since: datetime) -> Findings:
         """What of these parts is missing here, or was changed since, with all that takes time done."""
-        beside = Comparison(self._store, backup, self._embedding, self._clock.now())
-        return Findings(
-            since,
-            await beside.places(kind for part, kind in _KINDS.items() if part in parts),
-            await beside.memories() if Part.MEMORIES in parts else [],
-            await beside.ties() if Part.ASSOCIATIONS in parts else None,
-        )
+        told = Recovered()
+        beside = Comparison(self._store, backup, self._embedding, self._clock.now(), told)
+        places = await beside.places(parts)
+        keepsakes = await beside.memories() if Part.MEMORIES in parts else []
+        coming = {one.memory.id for one in keepsakes}
+        ties = await beside.ties(coming) if Part.ASSOCIATIONS in parts else None
+        return Findings(since, told, places, keepsakes, ties)
 
     async def put_back(self, actor: Actor, found: Findings) -> Recovered:
         """In one step. What was the same and has changed since it was compared is newer, and stays."""
@@ -89,38 +80,56 @@ class _PuttingBack:
         self._actor = actor
         self._memories = memories
         self._now = now
-        self._ids: dict[MemoryId, MemoryId] = {}
-        """What memories of the backup are called here, as far as they were put back."""
+        self._returned: set[MemoryId] = set()
         self._homes: dict[tuple[CollectionId, UserId], Collection] = {}
         self._known: dict[UserId, bool] = {}
 
     def all(self, found: Findings) -> Recovered:
-        kinds = [place.collection.kind for place in found.places if self._found(place, found.since)]
-        tied = found.ties is not None
-        starts = range(0, len(found.keepsakes), STRETCH)
-        memories = sum(self._some(found.keepsakes[start : start + STRETCH], tied) for start in starts)
-        links = self._tie(found.ties) if found.ties else 0
-        return Recovered(memories, kinds.count(Kind.PROJECT), kinds.count(Kind.SESSION), links)
+        founded = [(place, self._founded(place, found.since)) for place in found.places]
+        memories = self._all_memories(found.keepsakes, tied=found.ties is not None)
+        done = found.told.copy()
+        for notice in (*(self._filled(*one) for one in founded), *memories):
+            done.tell(notice)
+        if found.ties:
+            self._tie(found.ties, done)
+        return done
 
     # Places
 
-    def _found(self, place: Place, since: datetime) -> bool:
+    def _founded(self, place: Place, since: datetime) -> Notice:
         one = place.collection
-        if one.is_over(self._now) or self._tx.collections.get(one.id):
-            return False
+        if one.is_over(self._now):
+            return Notice(place.part, one.id, Fate.OVER)
+        if self._tx.collections.get(one.id):
+            return Notice(place.part, one.id, Fate.KEPT)
         owner = one.owner if one.owner and self._is_user(one.owner) else self._actor.user
         number = self._tx.add_collection(one.id, one.kind, one.domain, one.name, owner, one.created_at)
         self._tx.collections.describe(replace(one, number=number))
-        for member in place.members:
-            if member.user != owner and self._is_user(member.user) and not self._was_removed(one.id, member, since):
-                self._tx.grant(member.user, number, member.right, self._actor.user, member.since)
-        return True
+        everyone = self._let_in(place, replace(one, number=number, owner=owner), since)
+        named = {"owner": owner != one.owner, "members": not everyone}
+        otherwise = [name for name, differs in named.items() if differs]
+        return Notice(place.part, one.id, Fate.PUT_BACK, otherwise=otherwise)
 
-    def _was_removed(self, place: CollectionId, member: Member, since: datetime) -> bool:
+    def _let_in(self, place: Place, home: Collection, since: datetime) -> bool:
+        """Whether all its members are in it again."""
+        others = [member for member in place.members if not member.owner and member.user != home.owner]
+        back = [one for one in others if self._is_user(one.user) and not self._was_removed(place, one, since)]
+        for member in back:
+            self._tx.grant(member.user, home.number, member.right, self._actor.user, member.since)
+        return len(back) == len(others)
+
+    def _filled(self, place: Place, notice: Notice) -> Notice:
+        """When the memories are back as well: those that went home to their authors stay with them."""
+        home = self._tx.collections.get(place.collection.id) if notice.fate is Fate.PUT_BACK else None
+        if home is None or self._tx.count(Filter(frozenset({home.number}), self._now)) >= place.memories:
+            return notice
+        return replace(notice, otherwise=[*notice.otherwise, "memories"])
+
+    def _was_removed(self, place: Place, member: Member, since: datetime) -> bool:
         """Who was let go before the place itself went stays outside; so does everyone where nobody knows any more."""
         if self._now - since > KEPT_FOR:
             return True
-        last = self._tx.doings.latest(Sought(passage=f"{place}/{member.user}"), 1)
+        last = self._tx.doings.latest(Sought(passage=f"{place.collection.id}/{member.user}"), 1)
         return bool(last) and last[0].what == MEMBER_REMOVED
 
     def _is_user(self, user: UserId) -> bool:
@@ -130,58 +139,73 @@ class _PuttingBack:
 
     # Memories
 
-    def _some(self, keepsakes: Sequence[Keepsake], tied: bool) -> int:
-        here = memories_here(self._tx, keepsakes, self._now)
-        done = 0
-        for one in keepsakes:
-            twin = here.get(one.memory.id)
-            done += self._give_back(twin, one) if twin else self._put(one, tied)
-        return done
+    def _all_memories(self, keepsakes: Sequence[Keepsake], *, tied: bool) -> list[Notice]:
+        starts = range(0, len(keepsakes), STRETCH)
+        return [notice for start in starts for notice in self._some(keepsakes[start : start + STRETCH], tied)]
 
-    def _give_back(self, memory: Memory, keepsake: Keepsake) -> bool:
+    def _some(self, keepsakes: Sequence[Keepsake], tied: bool) -> list[Notice]:
+        here = memories_here(self._tx, keepsakes, self._now)
+        return [
+            self._given_back(here[one.memory.id], one) if one.memory.id in here else self._put(one, tied)
+            for one in keepsakes
+        ]
+
+    def _given_back(self, memory: Memory, keepsake: Keepsake) -> Notice:
         """What it was, as a new version."""
         wanted = change(memory, keepsake.memory)
-        if not wanted.fields or (wanted.content is not None and keepsake.prints is None):
-            return False
+        if not wanted.fields:
+            return unchanged(memory, keepsake.memory)
+        if wanted.content is not None and keepsake.prints is None:
+            return Notice(Part.MEMORIES, memory.id, Fate.KEPT, otherwise=wanted.fields)
         prints = None if wanted.content is None else keepsake.prints
         self._memories.put_change_in(self._tx, self._actor, memory, wanted, prints, self._now)
-        return True
+        otherwise = memory_otherwise(memory, keepsake.memory)
+        return Notice(Part.MEMORIES, memory.id, Fate.CHANGED_BACK, wanted.fields, otherwise)
 
-    def _put(self, keepsake: Keepsake, tied: bool) -> bool:
+    def _put(self, keepsake: Keepsake, tied: bool) -> Notice:
         """A memory that is not here, without its earlier versions."""
-        end = keepsake.memory.ephemeral
-        if keepsake.prints is None or (end and end.is_over(self._now)) or self._went_with_its_session(keepsake.memory):
-            return False
+        there = keepsake.memory
+        if there.ephemeral and there.ephemeral.is_over(self._now):
+            return Notice(Part.MEMORIES, there.id, Fate.OVER)
+        if keepsake.prints is None:  # it was here when it was compared
+            return Notice(Part.MEMORIES, there.id, Fate.KEPT)
+        if self._went_with_its_session(there):
+            return Notice(Part.MEMORIES, there.id, Fate.SESSION_GONE)
+        self._clear(there.id)
+        was_sealed = not self._tx.id_is_free(there.id)
         memory = self._made(keepsake)
         memory = replace(memory, number=self._tx.add(memory, keepsake.prints))
         if memory.uses:
             self._tx.count_uses({memory.number: memory.uses}, memory.used_at or memory.revised_at)
-        if memory.ephemeral is None:
+        if memory.ephemeral is None or was_sealed:
             memory = self._memories.seal_in(self._tx, memory, self._now)
         self._note_origins(memory, keepsake)
-        self._ids[keepsake.memory.id] = memory.id
+        self._returned.add(memory.id)
         self._record(memory, {TIED: True} if tied else {})
-        return True
+        return Notice(Part.MEMORIES, memory.id, Fate.PUT_BACK, otherwise=memory_otherwise(memory, there))
+
+    def _clear(self, identifier: MemoryId) -> None:
+        """What has ended and was not removed yet makes room for itself."""
+        everything = Filter(self._tx.collections.numbers(), datetime.min.replace(tzinfo=UTC))
+        ended = self._tx.memory(identifier, everything)
+        if ended:
+            self._memories.erase_in(self._tx, ended, ended.author, self._now, EventKind.EXPIRED)
 
     def _went_with_its_session(self, memory: Memory) -> bool:
         place = self._tx.collections.get(memory.collection) if memory.domain == Domain.SESSION else None
         return memory.domain == Domain.SESSION and (place is None or place.is_over(self._now))
 
     def _made(self, keepsake: Keepsake) -> Memory:
+        """Under its own id: who has it noted finds it again. What was erased of it stays so, in its earlier block."""
         there = keepsake.memory
         home = self._home(there)
         author, reviser = self._author(there.author), self._author(there.reviser)
-        identifier = there.id
         metadata = dict(there.metadata)
-        if not self._tx.id_is_free(identifier):  # of what was erased, the chain keeps the id
-            identifier = MemoryId(uuid7(there.created_at, secrets.token_bytes(RANDOM_BYTES)))
-            metadata[RESTORED_FROM] = there.id
         if author != there.author:
             metadata.setdefault(FOREIGN_AUTHOR, keepsake.author)
         return replace(
             there,
             number=0,
-            id=identifier,
             metadata=metadata,
             collection=home.id,
             home=home.number,
@@ -215,12 +239,9 @@ class _PuttingBack:
         return found
 
     def _note_origins(self, memory: Memory, keepsake: Keepsake) -> None:
-        """So that neither the same restore nor an import brings it a second time."""
-        origins = list(keepsake.origins)
-        if memory.id != keepsake.memory.id:
-            origins.append(Origin(SOURCE, keepsake.memory.id))
-        for origin in origins:
-            if origin.source == SOURCE or self._tx.origin(*origin) is None:
+        """So that no import brings it a second time."""
+        for origin in keepsake.origins:
+            if self._tx.origin(*origin) is None:
                 self._tx.put_origin(*origin, memory.number)
 
     def _record(self, memory: Memory, detail: dict[str, Any]) -> None:
@@ -239,9 +260,11 @@ class _PuttingBack:
 
     # Links
 
-    def _tie(self, ties: Ties) -> int:
+    def _tie(self, ties: Ties, done: Recovered) -> None:
         """Between what is here, or came back just now."""
-        ends = ties.ends | self._ids
-        between = [link for link in ties.links if link.source in ends and link.target in ends]
-        placed = [replace(link, source=ends[link.source], target=ends[link.target]) for link in between]
-        return sum(self._tx.links.keep(link) for link in placed if link.source != link.target)
+        ends = ties.ends | self._returned
+        for link in ties.links:
+            if link.source not in ends or link.target not in ends:
+                done.tell(loose(link))
+            else:
+                done.count(Part.ASSOCIATIONS, Fate.PUT_BACK if self._tx.links.keep(link) else Fate.UNCHANGED)

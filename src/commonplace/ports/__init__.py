@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from commonplace.ports.attendance import AttendanceReading, AttendanceWriting
 from commonplace.ports.census import Bond, Crowd, Group
 from commonplace.ports.collections import CollectionReading, CollectionWriting, Slice
-from commonplace.ports.copies import CopyReading, Origin, Twin
+from commonplace.ports.copies import CopyReading, Origin
 from commonplace.ports.doings import DoingReading, DoingWriting
 from commonplace.ports.findings import (
     UNFINISHED,
@@ -73,7 +73,6 @@ __all__ = [
     "TodoReading",
     "TodoWriting",
     "Transaction",
-    "Twin",
     "Vault",
     "Vectors",
     "WatchReading",

@@ -11,13 +11,6 @@ if TYPE_CHECKING:
     from commonplace.ports.models import Vectors
 
 
-class Twin(NamedTuple):
-    """What a memory of another store is here."""
-
-    number: int
-    id: MemoryId
-
-
 class Origin(NamedTuple):
     """Where a memory came from, and what it was called there."""
 
@@ -28,8 +21,8 @@ class Origin(NamedTuple):
 class CopyReading(Protocol):
     """For the house itself: whoever asks may see everything."""
 
-    def twins(self, names: Iterable[str], source: str, now: datetime) -> Mapping[str, Twin]:
-        """The memories that have these ids, or came from a source under them, and have not ended."""
+    def twins(self, ids: Iterable[MemoryId], now: datetime) -> Mapping[MemoryId, int]:
+        """The numbers here of the memories that have these ids and have not ended."""
         ...
 
     def origins(self, memories: Iterable[MemoryId]) -> Mapping[MemoryId, Sequence[Origin]]: ...

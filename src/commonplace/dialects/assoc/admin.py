@@ -13,7 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc import scope
+from commonplace.dialects.assoc import restoration, scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
@@ -25,7 +25,6 @@ from commonplace.domain.access import require_whole
 from commonplace.domain.backup import Backup, backup_name
 from commonplace.domain.errors import Invalid, StoreCorrupt
 from commonplace.domain.memory import MAX_TAGS
-from commonplace.engine.backups import Restored
 from commonplace.engine.memories import Reference
 from commonplace.ports import UNFINISHED, Page, Statistics
 
@@ -142,13 +141,15 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
         raise Invalid("force", f"restore は{what}。実行するには force: true を指定してください")
     with _included():
         done = await call.engine.backups.restore(call.actor, name, include_data)
+    part = done.recovered
     data = {
         **_told(done.backup),
-        **_put_back(done),
+        **(restoration.data(part, done.includes) if part else {"restored_memories": done.contents.memories}),
         "includes": list(done.includes),
         "safety_backup": done.safety.name if done.safety else None,
     }
-    return Done(data, f"バックアップから復元しました ({done.backup.name})")
+    told = restoration.words(part) if part else ""
+    return Done(data, f"バックアップから復元しました ({done.backup.name}){told}")
 
 
 @contextmanager
@@ -247,12 +248,6 @@ def _name(call: Call, path: str) -> str:
         return backup_name(inside.name if inside.parent == PurePath(call.engine.backups.location) else path)
     except Invalid as error:
         raise Invalid("backup_path", error.reason) from error
-
-
-def _put_back(done: Restored) -> dict[str, int]:
-    if done.recovered is None:
-        return {"restored_memories": done.contents.memories}
-    return {f"restored_{what}": count for what, count in asdict(done.recovered).items()}
 
 
 def _told(one: Backup) -> dict[str, Any]:

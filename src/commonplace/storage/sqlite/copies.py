@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from commonplace.domain.identifiers import MemoryId
-from commonplace.ports import Origin, Twin
+from commonplace.ports import Origin
 from commonplace.storage.sqlite import rows
 from commonplace.storage.sqlite.statements import Statements
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class SqliteCopyReading(Statements):
     """The CopyReading port."""
 
-    def twins(self, names: Iterable[str], source: str, now: datetime) -> Mapping[str, Twin]:
-        found = self._all("twins", names=rows.as_json(sorted(names)), source=source, now=rows.micros(now))
-        return {name: Twin(number, MemoryId(identifier)) for name, number, identifier, _ in found}
+    def twins(self, ids: Iterable[MemoryId], now: datetime) -> Mapping[MemoryId, int]:
+        found = self._all("twins", ids=rows.as_json(sorted(ids)), now=rows.micros(now))
+        return {MemoryId(identifier): number for identifier, number in found}
 
     def origins(self, memories: Iterable[MemoryId]) -> Mapping[MemoryId, Sequence[Origin]]:
         found: dict[MemoryId, list[Origin]] = defaultdict(list)

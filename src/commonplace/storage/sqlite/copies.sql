@@ -4,18 +4,7 @@
 NOT EXISTS (SELECT 1 FROM ephemeral AS e WHERE e.memory = m.number AND e.ends_at <= :now)
 
 -- name: twins
--- Its own id comes last, because it counts most.
-SELECT i.value, m.number, m.id, 0
-FROM json_each(:names) AS i
-CROSS JOIN origins AS o ON o.source = :source AND o.origin = i.value
-CROSS JOIN memories AS m ON m.number = o.memory
-WHERE {lasts}
-UNION ALL
-SELECT i.value, m.number, m.id, 1
-FROM json_each(:names) AS i
-CROSS JOIN memories AS m ON m.id = i.value
-WHERE {lasts}
-ORDER BY 4
+SELECT m.id, m.number FROM json_each(:ids) AS i CROSS JOIN memories AS m ON m.id = i.value WHERE {lasts}
 
 -- name: origins_of
 SELECT m.id, o.source, o.origin
