@@ -114,7 +114,7 @@ class Links:
         source = self._memories.changing_in(tx, actor, one)
         target = self._memories.found_in(tx, other, readable(tx, actor, now))
         if source.id == target.id:
-            raise Invalid("memory_id", "a memory cannot be tied to itself")
+            raise Invalid("other", "a memory cannot be tied to itself")
         link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
         retie_in(tx, actor, source, target.id, now, on=[link])
 

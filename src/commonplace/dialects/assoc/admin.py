@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import PurePath
@@ -18,7 +16,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
 from commonplace.dialects.assoc.figures import figures
-from commonplace.dialects.assoc.parameters import Domain, beginning, described
+from commonplace.dialects.assoc.parameters import Domain, beginning, described, renamed
 from commonplace.dialects.assoc.refusals import in_words
 from commonplace.domain import limits
 from commonplace.domain.access import require_whole
@@ -125,7 +123,7 @@ async def system_stats(call: Call) -> Done:
 @actions.governs
 async def backup(call: Call, *, backup_path: str = "", include_data: list[str] | None = None) -> Done:
     name = _name(call, backup_path) if backup_path else ""
-    with _included():
+    with renamed(include="include_data"):
         made = await call.engine.backups.create(call.actor, name, include_data)
     aim = "" if made.is_whole else f"。復元の対象は {', '.join(made.parts)} です (ファイルにはストア全体が入ります)"
     return Done({**_told(made), "includes": list(made.parts)}, f"バックアップを作成しました ({made.name}){aim}")
@@ -139,7 +137,7 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
         whole = include_data is None and found.is_whole
         what = "ストア全体を置き換えます" if whole else "対象の種類をバックアップの内容に戻します"
         raise Invalid("force", f"restore は{what}。実行するには force: true を指定してください")
-    with _included():
+    with renamed(include="include_data"):
         done = await call.engine.backups.restore(call.actor, name, include_data)
     part = done.recovered
     data = {
@@ -150,15 +148,6 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
     }
     told = restoration.words(part) if part else ""
     return Done(data, f"バックアップから復元しました ({done.backup.name}){told}")
-
-
-@contextmanager
-def _included() -> Iterator[None]:
-    """The engine has another name for the parameter."""
-    try:
-        yield
-    except Invalid as error:
-        raise Invalid("include_data" if error.field == "include" else error.field, error.reason) from error
 
 
 @actions.writes

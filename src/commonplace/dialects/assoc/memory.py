@@ -19,7 +19,7 @@ from commonplace.dialects.assoc.answers import (
     unembedded,
     whole,
 )
-from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference
+from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference, renamed
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.link import LinkKind
@@ -197,7 +197,8 @@ async def update(
         raise Invalid(
             "dissociate_from", f"{both[0]} が associate_with にもあります。どちらか一方だけを指定してください"
         )
-    kept = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
+    with renamed(other="associate_with"):
+        kept = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
     later = "" if content is None else unembedded(call.engine.embedding.failure)
     return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}")
 

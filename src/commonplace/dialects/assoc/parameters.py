@@ -1,5 +1,7 @@
 """The parameters that several tools share, as the reference describes them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, tzinfo
 from typing import Annotated, Any, Literal
 
@@ -25,6 +27,15 @@ Count = Annotated[int | None, BeforeValidator(whole)]
 Share = Annotated[float | None, Field()]
 Texts = Annotated[list[str] | None, Field()]
 DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time"})]
+
+
+@contextmanager
+def renamed(**ours: str) -> Iterator[None]:
+    """The engine has other names for some parameters: these, each with what it is called here."""
+    try:
+        yield
+    except Invalid as error:
+        raise Invalid(ours.get(error.field, error.field), error.reason, error.value, error.also) from error
 
 
 def reference(memory_id: str, field: str = "memory_id") -> Reference:
