@@ -184,7 +184,7 @@ FAULTS = (
     ),
     ("[5]", "1件目: entry: オブジェクトではありません"),
     ("[{}]", "1件目: content: 必須です"),
-    (_with(content=" "), "2件目: content: 空にはできません"),
+    (_with(content=" "), "2件目: content: 空や空白だけにはできません"),
     (_with(content="\ud800"), "2件目: content: 正しいUnicodeではありません"),
     (_with(content="x\x00"), "2件目: content: NUL文字 (U+0000) は使えません"),
     (_with(category="\ud800"), "2件目: category: 正しいUnicodeではありません"),
@@ -200,7 +200,7 @@ FAULTS = (
     (_with(domain="project", project_id=ABSENT), f"2件目: プロジェクトが見つかりません: '{ABSENT}'"),
     (_with(domain="session", session_id=ABSENT), f"2件目: セッションが見つかりません: '{ABSENT}'"),
     (_with(tags="x"), "2件目: tags: 文字列の配列で指定してください"),
-    (_with(tags=[""]), "2件目: tags: 空の要素は含められません"),
+    (_with(tags=[""]), "2件目: tags: 空や空白だけの要素は含められません"),
     (_with(importance=2), "2件目: importance: 0.0から1.0までの数値を指定してください"),
     (_with(importance="high"), "2件目: importance: 数値で指定してください"),
     (_with(importance=True), "2件目: importance: 数値で指定してください"),
@@ -224,13 +224,13 @@ FAULTS = (
     ("content,tags\r\nx,[]\r\ny", "2件目: entry: セルが列より少なく、途中で切れている"),
     (
         '[{"content": "good"}, {"content": ""}, {"text": "x"}]',
-        "2件目: content: 空にはできません; 3件目: text: 記憶のフィールド",
+        "2件目: content: 空や空白だけにはできません; 3件目: text: 記憶のフィールド",
     ),
     ("content,colour\r\nx,y\r\n", "1件目: colour: 記憶のフィールドではありません"),
     ("<!-- memory {} -->\n", "コメントを読み取れない記憶"),
     ("<!-- memory ", "コメントが閉じられていない記憶"),
     ('<!-- memory {"length": 1e999} -->\n', "コメントを読み取れない記憶"),
-    ("", "import_data: action 'import' では必須です"),
+    ("", "import_data: 空か空白だけです。action 'import' では必須です"),
     (json.dumps([{"content": "x"}] * 10_001), "memories: 10001件あります。一度に取り込めるのは10000件まで"),
 )
 

@@ -574,6 +574,7 @@ async def test_an_update_has_the_limits_of_storing(talk: AssocConversation) -> N
     )
     for arguments, field in (
         ({"content": ""}, "content"),
+        ({"content": " \u3000"}, "content: 空や空白だけにはできません"),
         ({"importance": 2}, "importance"),
         ({"tags": [" "]}, "tags"),
         ({"category": "x" * 201}, "category"),

@@ -72,7 +72,7 @@ def test_what_is_forbidden_says_who_could(needs: str) -> None:
 def test_several_faults_of_a_call_are_each_named() -> None:
     wrong = Invalid("limit", Phrase("must be from {least} to {most}, not {value}", least=1, most=5, value=9))
     body: Any = assoc.refusal(Invalid("query", "must not be empty", also=(wrong,)))
-    told = "query: 空にはできません; limit: 1から5までの値を指定してください (指定値: 9)"
+    told = "query: 空や空白だけにはできません; limit: 1から5までの値を指定してください (指定値: 9)"
     assert body["error"]["message"] == f"入力が正しくありません: {told}"
 
 

@@ -306,7 +306,7 @@ async def test_a_text_that_an_action_needs_is_missing_where_it_is_empty(talk: As
         for name in needed:
             for empty in ("", " \n\u3000"):
                 said = await talk.invalid(tool, **{chooser(tool): action, **rest, name: empty})
-                assert said == f"{name}: {chooser(tool)} '{action}' では必須です{others}"
+                assert said == f"{name}: 空か空白だけです。{chooser(tool)} '{action}' では必須です{others}"
 
 
 @behaviour("assoc.surface.needed")

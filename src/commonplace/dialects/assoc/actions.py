@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -118,13 +118,14 @@ class Actions:
         if call.settings.read_only and action.act.changes:
             raise ReadOnly(action.act.needs.value, f"{self.chooser} {name!r}")
         given = {key: arguments[key] for key in action.parameters if arguments[key] is not None}
-        self._check(action, given)
+        self._check(action, given, call.unused)
         done = await action.function(call, **given)
         unused = [key for key in arguments if key in call.unused or key in done.unused]
         return {"success": True, "data": done.data, "message": done.message + unused_note(unused), "error": None}
 
-    def _check(self, action: Action, given: Mapping[str, Any]) -> None:
+    def _check(self, action: Action, given: Mapping[str, Any], blank: Container[str]) -> None:
         missing = [name for name in action.needed if name not in given]
         if missing:
             others = f" (必要なもの: {', '.join(action.needed)})" if len(action.needed) > 1 else ""
-            raise Invalid(missing[0], f"{self.chooser} {action.name!r} では必須です{others}")
+            sent = "空か空白だけです。" if missing[0] in blank else ""
+            raise Invalid(missing[0], f"{sent}{self.chooser} {action.name!r} では必須です{others}")

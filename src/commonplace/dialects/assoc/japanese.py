@@ -14,9 +14,9 @@ NOUNS: Mapping[str, str] = {
     "global": "全員の領域",
 }
 _VALUES = {
-    "must not be empty": "空にはできません",
+    "must not be empty": "空や空白だけにはできません",
     "must not contain the character NUL (U+0000)": "NUL文字 (U+0000) は使えません",
-    "must not contain an empty entry": "空の要素は含められません",
+    "must not contain an empty entry": "空や空白だけの要素は含められません",
     "is not valid Unicode: a lone surrogate stands at character {at}": (
         "正しいUnicodeではありません: 位置{at}に単独のサロゲートがあります"
     ),

@@ -150,7 +150,7 @@ async def _looking(
             "filters.project_ids", f"{len(projects)}件あります。一度に指定できるのは{MOST_PROJECTS}件までです"
         )
     if not all(map(str.strip, projects)):
-        raise Invalid("filters.project_ids", "空の要素は含められません")
+        raise Invalid("filters.project_ids", "空や空白だけの要素は含められません")
     domains = chosen.get("domains")
     if projects:  # all conditions must hold, and only what is in a project can be in these
         if domains and "project" not in domains:
