@@ -38,7 +38,7 @@ class Customs:
 
     def faults(self) -> list[Fault]:
         """What is wrong, by entry; 0 stands for the whole."""
-        return list(self._of_the_whole()) or list(self._of_the_entries())
+        return list(self._of_the_whole()) or [*self._of_the_places(), *self._of_the_entries()]
 
     def _of_the_whole(self) -> Iterator[Fault]:
         bounds = (("memories", MOST_RECORDS), ("links", MOST_LINKS), ("places", MOST_PLACES))
@@ -47,11 +47,13 @@ class Customs:
             if size > most:
                 reason = "has {size} entries; at most {most} can be brought at once"
                 yield Fault(0, Invalid(what, Phrase(reason, size=size, most=most)))
-        for place in self._bundle.places:
+
+    def _of_the_places(self) -> Iterator[Fault]:
+        for element, place in enumerate(self._bundle.places, 1):
             try:
                 _check_place(place)
             except Invalid as error:
-                yield Fault(0, Invalid(f"places.{error.field}", error.reason))
+                yield Fault(0, Invalid(f"places.{error.field}", error.reason), element)
 
     def _of_the_entries(self) -> Iterator[Fault]:
         firsts: dict[str, Record] = {}

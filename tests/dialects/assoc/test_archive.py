@@ -164,25 +164,36 @@ FAULTS = (
     ("[" * 100_000, "import_data: 入れ子が深すぎます"),
     ("{}", "記憶の配列か"),
     ('{"memories": 5}', "記憶の配列か"),
-    ('{"memories": [], "associations": 5}', "associations: 配列で指定してください"),
+    ('{"memories": [], "associations": 5}', "import_data.associations: 配列で指定してください"),
     (
         '{"memories": [], "associations": [5]}',
-        "import_data.associations: 読み取れない要素があります",
+        "import_data.associations: 1件目: 読み取れません (必要なもの: from_memory_id",
     ),
     (
         '{"memories": [], "associations": [{"strength": 2}]}',
-        "strength は0から1までの値で指定してください (指定値: 2.0)",
+        "import_data.associations: 1件目: strength は0から1までの値で指定してください (指定値: 2.0)",
+    ),
+    (
+        json.dumps({"memories": [{}], "associations": [{"strength": 2}, 5], "places": [5]}),
+        "import_data.associations: 2件目: 読み取れません (必要なもの: from_memory_id, to_memory_id "
+        "と0から1までの strength。type は semantic, temporal, manual のいずれか); "
+        "import_data.places: 1件目: 読み取れません (必要なもの: id, name, kind は project か session); "
+        "1件目: content: 必須です",
     ),
     (
         '{"memories": [], "associations": [{"strength": 1, "created_at": "x"}]}',
-        "import_data.associations.created_at: 'x'",
+        "import_data.associations.created_at: 1件目: 'x'",
     ),
-    ('{"memories": [], "places": [{}]}', "import_data.places: 読み取れない要素があります (必要なもの: id"),
+    ('{"memories": [], "places": [{}]}', "import_data.places: 1件目: 読み取れません (必要なもの: id"),
     (
         '{"memories": [], "places": [{"id": "x", "kind": "user", "name": "x"}]}',
-        "プロジェクトでもセッションでもない要素",
+        "import_data.places.id: 1件目: プロジェクトでもセッションでもない要素",
     ),
-    ("[5]", "1件目: entry: オブジェクトではありません"),
+    (
+        json.dumps({"memories": [{"content": " "}], "places": [{"id": ABSENT, "kind": "session", "name": "s"}]}),
+        "import_data.places.ends_at: 1件目: セッションには終わりが必要です; 1件目: content: 空や空白だけには",
+    ),
+    ("[5]", "1件目: オブジェクトではありません"),
     ("[{}]", "1件目: content: 必須です"),
     (_with(content=" "), "2件目: content: 空や空白だけにはできません"),
     (_with(content="\ud800"), "2件目: content: 正しいUnicodeではありません"),
@@ -197,8 +208,8 @@ FAULTS = (
     (_with(memory_id=5), "2件目: memory_id: 文字列で指定してください"),
     (_with(domain="team"), "2件目: domain: 'team' は使えません"),
     (_with(domain="project"), "2件目: project_id: このドメインでは必須です"),
-    (_with(domain="project", project_id=ABSENT), f"2件目: プロジェクトが見つかりません: '{ABSENT}'"),
-    (_with(domain="session", session_id=ABSENT), f"2件目: セッションが見つかりません: '{ABSENT}'"),
+    (_with(domain="project", project_id=ABSENT), f"2件目: project_id: プロジェクトが見つかりません: '{ABSENT}'"),
+    (_with(domain="session", session_id=ABSENT), f"2件目: session_id: セッションが見つかりません: '{ABSENT}'"),
     (_with(tags="x"), "2件目: tags: 文字列の配列で指定してください"),
     (_with(tags=[""]), "2件目: tags: 空や空白だけの要素は含められません"),
     (_with(importance=2), "2件目: importance: 0.0から1.0までの数値を指定してください"),
@@ -220,18 +231,20 @@ FAULTS = (
     (_with(expires_at="1980-01-01"), "2件目: expires_at: created_at より後の日時"),
     ("content,tags\r\nx,notalist\r\n", "1件目: tags: 'notalist' は読み取れません。"),
     ("content,importance\r\nx,much\r\n", "1件目: importance: 'much' は読み取れません。0から1までの数値"),
-    ("content\r\nx,y\r\n", "1件目: entry: 列より多くのセルがあります"),
-    ("content,tags\r\nx,[]\r\ny", "2件目: entry: セルが列より少なく、途中で切れている"),
+    ("content\r\nx,y\r\n", "1件目: 列より多くのセルがあります"),
+    ("content,tags\r\nx,[]\r\ny", "2件目: セルが列より少なく、途中で切れている"),
     (
         '[{"content": "good"}, {"content": ""}, {"text": "x"}]',
         "2件目: content: 空や空白だけにはできません; 3件目: text: 記憶のフィールド",
     ),
     ("content,colour\r\nx,y\r\n", "1件目: colour: 記憶のフィールドではありません"),
-    ("<!-- memory {} -->\n", "コメントを読み取れない記憶"),
-    ("<!-- memory ", "コメントが閉じられていない記憶"),
-    ('<!-- memory {"length": 1e999} -->\n', "コメントを読み取れない記憶"),
+    ("<!-- memory {} -->\n", "1件目の記憶のコメントを読み取れません"),
+    ("<!-- memory ", "1件目の記憶のコメントが閉じられていません"),
+    ('<!-- memory {"length": 1} -->\nx\n<!-- memory ', "2件目の記憶のコメントが閉じられていません"),
+    ('<!-- memory {"length": 1e999} -->\n', "1件目の記憶のコメントを読み取れません"),
     ("", "import_data: 空か空白だけです。action 'import' では必須です"),
-    (json.dumps([{"content": "x"}] * 10_001), "memories: 10001件あります。一度に取り込めるのは10000件まで"),
+    ("# Memories\n\n## one\n\nwritten by hand\n", "Markdownは export のまま渡してください"),
+    (json.dumps([{"content": "x"}] * 10_001), "import_data.memories: 10001件あります。一度に取り込めるのは10000件まで"),
 )
 
 
@@ -256,15 +269,23 @@ async def test_every_fault_is_named_up_to_twenty(local: AssocConversation) -> No
 @behaviour("assoc.import.refused")
 async def test_a_refused_import_is_reported_like_one_that_was_done(local: AssocConversation) -> None:
     entries = [{"content": "good"}, *[{}] * 101]
-    for data, count, line, reason in (
-        (json.dumps(entries), 101, 2, "content: 必須です。文字列で指定してください"),
-        (_with(importance=2), 1, 2, "importance: 0.0から1.0までの数値を指定してください"),
-        ("{", 1, 0, "import_data: 正しいJSONではありません"),
+    for data, count, line, field, reason in (
+        (json.dumps(entries), 101, 2, "content", "2件目: content: 必須です。文字列で指定してください"),
+        (_with(importance=2), 1, 2, "importance", "2件目: importance: 0.0から1.0までの数値を指定してください"),
+        (
+            _with(domain="project", project_id=ABSENT),
+            1,
+            2,
+            "project_id",
+            "2件目: project_id: プロジェクトが見つかりません",
+        ),
+        ("[5]", 1, 1, None, "1件目: オブジェクトではありません"),
+        ("{", 1, 0, "import_data", "import_data: 正しいJSONではありません"),
     ):
         report = refusal(await local.answer("memory_manage", action="import", import_data=data))["data"]
         assert set(report) == {"imported_count", "skipped_count", "error_count", "errors", "errors_left_out"}
         assert (report["imported_count"], report["skipped_count"], report["error_count"]) == (0, 0, count)
-        assert report["errors"][0]["line"] == line
+        assert (report["errors"][0]["line"], report["errors"][0]["field"]) == (line, field)
         assert report["errors"][0]["reason"].startswith(reason)
         assert len(report["errors"]) + report["errors_left_out"] == count
         assert len(report["errors"]) <= 100
@@ -281,7 +302,10 @@ async def test_memories_of_a_project_that_is_not_here_say_what_to_do(
     exported = await _export(local, form, project_id=project)
     async with another(tmp_path / "other", clock) as talk:
         said = await talk.invalid("memory_manage", action="import", import_data=exported)
-        assert f"2件目: プロジェクトが見つかりません: '{project}'。ここで作成してそのIDをデータに書くか" in said
+        assert (
+            f"2件目: project_id: プロジェクトが見つかりません: '{project}'。ここで作成してそのIDをデータに書くか"
+            in said
+        )
         assert said.count("ここで作成して") == 1
         here = await talk.project()
         report = await talk.call("memory_manage", action="import", import_data=exported.replace(project, here))
@@ -319,9 +343,38 @@ async def test_a_csv_that_is_cut_off_is_refused(talk: AssocConversation) -> None
     word = unique()
     said = await talk.invalid("memory_manage", action="import", import_data=f'content,category\r\n"{word} cut off in')
     assert said.startswith(
-        "何も取り込みませんでした。import_data: 正しいCSVではありません (詳細: unexpected end of data"
+        "何も取り込みませんでした。import_data: 正しいCSVではありません。1行目に content を含む列名を、"
+        "2行目から記憶を1行ずつ書いてください (詳細: unexpected end of data"
     )
     assert await talk.finds(word) == []
+
+
+@behaviour("assoc.import.nothing")
+async def test_nothing_is_imported_from_a_list_that_is_empty_in_every_form(local: AssocConversation) -> None:
+    exported = [await _export(local, form) for form in ("json", "csv", "markdown")]
+    for data in (*exported, "[]", '{"memories": []}', "content", "\ufeff# Memories"):
+        body = await local.told("memory_manage", action="import", import_data=data)
+        assert (body["data"]["imported_count"], body["data"]["report"]) == (0, []), data
+        assert body["message"] == "0件をインポートしました (データに記憶がありません)"
+    for form, data in zip(("json", "csv", "markdown"), exported, strict=True):
+        named = await local.call("memory_manage", action="import", import_data=data, export_format=form)
+        assert named["imported_count"] == 0
+
+
+@behaviour("assoc.import.nothing")
+async def test_a_text_of_no_form_is_refused_in_every_form_with_what_is_expected(local: AssocConversation) -> None:
+    for form, said in (
+        ("json", "記憶の配列か、`memories` を持つオブジェクトで指定してください"),
+        ("csv", "CSVは1行目に content を含め"),
+        ("markdown", "取り込めるMarkdownは `export` が作ったものだけです"),
+        (None, "Markdownは export のまま渡してください"),
+    ):
+        for data in ("hello", "# Memories of mine\n\nhello"):
+            told = await local.invalid("memory_manage", action="import", import_data=data, export_format=form)
+            assert said in told, (form, told)
+        for data in ("", " \n"):
+            told = await local.invalid("memory_manage", action="import", import_data=data, export_format=form)
+            assert told == "import_data: 空か空白だけです。action 'import' では必須です"
 
 
 @behaviour("assoc.import.faults")

@@ -126,11 +126,12 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
         "odd_times": [{"line": line, "reason": "; ".join(map(said, why))} for line, why in report.odd[:MOST_SHOWN]],
         "odd_times_left_out": max(len(report.odd) - MOST_SHOWN, 0),
     }
+    nothing = "" if report.lines else " (データに記憶がありません)"
     skipped = f" (省略: {report.skipped}件)" if report.skipped else ""
     later = unembedded(call.engine.embedding.failure) if report.imported else ""
     left = f" (取り込まないフィールド: {', '.join(not_taken)})" if not_taken else ""
     odd = f" (日時が不自然な記憶: {len(report.odd)}件。odd_times を確認してください)" if report.odd else ""
-    return Done(data, f"{report.imported}件をインポートしました{skipped}{left}{odd}{later}")
+    return Done(data, f"{report.imported}件をインポートしました{nothing}{skipped}{left}{odd}{later}")
 
 
 def _read(call: Call, data: str, form: str | None) -> formats.Brought:

@@ -64,7 +64,10 @@ def _data(error: CommonplaceError) -> dict[str, Any] | None:
         "imported_count": 0,
         "skipped_count": 0,
         "error_count": len(error.faults),
-        "errors": [{"line": fault.line, "reason": _fault(fault)[0]} for fault in error.faults[:MOST_FAULTS]],
+        "errors": [
+            {"line": fault.line, "field": _field(fault) or None, "reason": _fault(fault)[0]}
+            for fault in error.faults[:MOST_FAULTS]
+        ],
         "errors_left_out": max(len(error.faults) - MOST_FAULTS, 0),
     }
 
@@ -85,8 +88,7 @@ def _invalid(error: errors.Invalid) -> Wording:
 def _bundle(error: errors.BundleRefused) -> Wording:
     """Each fault with its entry, and once what can be done about them."""
     told = [_fault(fault) for fault in error.faults[:MOST_FAULTS_TOLD]]
-    lines = [f"{fault.line}件目: " if fault.line else "" for fault in error.faults]
-    shown = "; ".join(line + reason for line, (reason, _) in zip(lines, told, strict=False))
+    shown = "; ".join(reason for reason, _ in told)
     more = len(error.faults) - len(told)
     detail = f"何も取り込みませんでした。{shown}" + (f"; 他{more}件" if more else "")
     remedies = "。".join(dict.fromkeys(remedy for _, remedy in told if remedy))
@@ -95,11 +97,28 @@ def _bundle(error: errors.BundleRefused) -> Wording:
 
 
 def _fault(fault: errors.Fault) -> tuple[str, str]:
-    """What is wrong, and what to do."""
-    wording = worded(fault.error)
-    detail, *remedy = wording.particulars(fault.error) or [wording.words]
-    headed = f"{wording.words}: {detail}" if isinstance(fault.error, errors.NotFound) else detail
-    return headed, "".join(remedy)
+    """Which entry, which of its fields and what is wrong with it; and what to do."""
+    if isinstance(fault.error, errors.Invalid):
+        wrong, remedy = said(fault.error.reason), ""
+    else:
+        wording = worded(fault.error)
+        detail, *remedies = wording.particulars(fault.error) or [wording.words]
+        wrong = f"{wording.words}: {detail}" if isinstance(fault.error, errors.NotFound) else detail
+        remedy = "".join(remedies)
+    entry, element = (f"{number}件目" if number else "" for number in (fault.line, fault.element))
+    return ": ".join(filter(None, (entry, _field(fault), element, wrong))), remedy
+
+
+def _field(fault: errors.Fault) -> str:
+    """Of an entry, or of all that was given; nothing where it is the entry itself."""
+    error = fault.error
+    if isinstance(error, errors.NotFound):
+        return f"{error.what}_id"
+    if isinstance(error, errors.Forbidden):
+        where, place, _ = error.needs.partition(":")
+        return f"{where}_id" if place else "domain"
+    field = error.field if isinstance(error, errors.Invalid) else ""
+    return field if fault.line or field.startswith("import_data") else f"import_data.{_PARTS.get(field, field)}"
 
 
 def _none_deleted(error: errors.NoneDeleted) -> Wording:
@@ -183,6 +202,8 @@ def _store(detail: str, remedy: str) -> Wording:
     return Wording("STORAGE_ERROR", "ストレージエラーが発生しました", detail + " (詳細: {reason})", remedy)
 
 
+_PARTS = {"links": "associations"}
+"""What was brought, by the names of this dialect."""
 _DENIED = "権限がありません"
 _UNKNOWN = "認証が必要です"
 _WRONG = "入力が正しくありません"

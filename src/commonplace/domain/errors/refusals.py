@@ -58,6 +58,8 @@ class Fault:
 
     line: int
     error: CommonplaceError
+    element: int = 0
+    """Of the whole: which of its ties or places, from 1; 0 where it is none of them."""
 
 
 @dataclass(eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
+from typing import Any, TypeVar
 
 from commonplace.dialects.assoc.formats import document, entry, page, sheet
 from commonplace.dialects.assoc.formats.entry import COLUMNS
@@ -14,6 +15,7 @@ from commonplace.domain.record import Bundle, Record, Untied
 
 __all__ = ["COLUMNS", "Brought", "read", "untied", "written"]
 
+T = TypeVar("T")
 _WRITERS: Mapping[str, Callable[[Bundle], str]] = {
     "json": document.written,
     "csv": sheet.written,
@@ -58,18 +60,31 @@ def read(data: str, form: str | None, now: datetime, zone: tzinfo) -> Brought:
         except Invalid as error:
             faults.append(Fault(line, error))
         except (ValueError, TypeError, OverflowError) as error:
-            faults.append(Fault(line, Invalid("entry", entry.unreadable("読み取れません", error))))
-    ties = tuple(document.link(link, now, zone) for link in links or ())
+            faults.append(Fault(line, Invalid(entry.WHOLE, entry.unreadable("読み取れません", error))))
+    ties = _each(links or (), lambda one: document.link(one, now, zone), faults)
     left = [name for name in entry.NOT_TAKEN if any(isinstance(one, Mapping) and name in one for one in entries)]
-    founded = tuple(document.place(place, zone) for place in places)
+    founded = _each(places, lambda one: document.place(one, zone), faults)
     bundle = Bundle(tuple(records.values()), ties, founded, tied=links is not None)
     return Brought(bundle, faults, left, tuple(records))
+
+
+def _each(elements: Sequence[Any], read: Callable[[Any], T], faults: list[Fault]) -> tuple[T, ...]:
+    """Those that can be read; what is wrong with the others goes to the faults."""
+    done = []
+    for element, one in enumerate(elements, 1):
+        try:
+            done.append(read(one))
+        except Invalid as error:
+            faults.append(Fault(0, error, element))
+    return tuple(done)
 
 
 def _guessed(data: str) -> str:
     start = data.lstrip("\ufeff \t\r\n")
     if start.startswith(("{", "[")):
         return "json"
+    if page.is_empty(data):
+        return "markdown"
     heading = start.partition("\n")[0].replace('"', "").split(",")
     return "markdown" if page.OPEN in data and "content" not in map(str.strip, heading) else "csv"
 

@@ -15,6 +15,7 @@ from commonplace.domain.record import Bundle, RecordedLink, RecordedPlace
 
 FORM = "commonplace-memories"
 VERSION = 1
+_EXPECTED = "記憶の配列か、`memories` を持つオブジェクトで指定してください"
 
 
 def written(bundle: Bundle) -> str:
@@ -54,14 +55,14 @@ def read(data: str) -> entry.Read:
     except RecursionError as error:
         raise Invalid("import_data", "入れ子が深すぎます。`export` の形式で指定してください") from error
     except ValueError as error:
-        raise Invalid("import_data", entry.unreadable("正しいJSONではありません", error)) from error
+        raise Invalid("import_data", entry.unreadable(f"正しいJSONではありません。{_EXPECTED}", error)) from error
     if isinstance(whole, list):
         return whole, None, []
     if isinstance(whole, dict) and whole.get("version", VERSION) != VERSION:
         version = f"{whole['version']!r:.{entry.MOST_TOLD}}"
         raise Invalid("import_data", f"バージョン {version} は取り込めません。対応しているのは {VERSION} です")
     if not isinstance(whole, dict) or not isinstance(whole.get("memories"), list):
-        raise Invalid("import_data", "記憶の配列か、`memories` を持つオブジェクトで指定してください")
+        raise Invalid("import_data", _EXPECTED)
     ties = _list(whole, "associations") if "associations" in whole else None
     return whole["memories"], ties, _list(whole, "places")
 
@@ -85,7 +86,7 @@ def link(one: Any, now: datetime, zone: tzinfo) -> RecordedLink:
         return RecordedLink(source, target, kind, strength, *times)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         needed = "from_memory_id, to_memory_id と0から1までの strength。type は semantic, temporal, manual のいずれか"
-        raise Invalid(within, f"読み取れない要素があります (必要なもの: {needed})") from error
+        raise Invalid(within, f"読み取れません (必要なもの: {needed})") from error
 
 
 def place(one: Any, zone: tzinfo) -> RecordedPlace:
@@ -99,6 +100,4 @@ def place(one: Any, zone: tzinfo) -> RecordedPlace:
         )
         return RecordedPlace(*words, *(entry.when(one, name, zone, within) for name in ("ends_at", "created_at")))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise Invalid(
-            within, "読み取れない要素があります (必要なもの: id, name, kind は project か session)"
-        ) from error
+        raise Invalid(within, "読み取れません (必要なもの: id, name, kind は project か session)") from error

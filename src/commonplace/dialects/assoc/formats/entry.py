@@ -18,6 +18,8 @@ COLUMNS = (
 NOT_TAKEN = ("author_id", "user_id", "embedding", "version")
 """Of the reference's record, or of what `get` shows: who brings a memory is told by his key, the rest is made anew."""
 FIELDS = frozenset({*COLUMNS, *NOT_TAKEN, "id", "associations"})
+WHOLE = ""
+"""In place of a field: the entry itself."""
 UNREADABLE = ""
 """In place of an entry's fields: which of them cannot be read, and why."""
 MOST_TOLD = 120
@@ -57,7 +59,7 @@ def written(record: Record) -> dict[str, Any]:
 
 def read(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
     if not isinstance(entry, Mapping):
-        raise Invalid("entry", "オブジェクトではありません")
+        raise Invalid(WHOLE, "オブジェクトではありません")
     if UNREADABLE in entry:
         raise Invalid(*entry[UNREADABLE])
     unknown = sorted(set(map(str, entry)) - FIELDS)

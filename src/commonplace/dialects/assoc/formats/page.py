@@ -9,12 +9,13 @@ from commonplace.dialects.assoc.formats import entry
 from commonplace.domain.errors import Invalid
 from commonplace.domain.record import Bundle
 
+_HEADING = "# Memories"
 OPEN, _CLOSE = "<!-- memory ", " -->"
 
 
 def written(bundle: Bundle) -> str:
     """For people: a heading and the text; for us a comment before it with the rest, and how long the text is."""
-    parts = ["# Memories\n"]
+    parts = [f"{_HEADING}\n"]
     for record in bundle.records:
         fields = entry.written(record)
         content = fields.pop("content")
@@ -25,22 +26,28 @@ def written(bundle: Bundle) -> str:
     return "\n".join(parts)
 
 
+def is_empty(data: str) -> bool:
+    """Whether it is what is written where there are no memories. Other texts may hold some that we cannot read."""
+    return data.strip("\ufeff \t\r\n") == _HEADING
+
+
 def read(data: str) -> entry.Read:
     entries: list[Any] = []
     at = data.find(OPEN)
     while at >= 0:
         end = data.find(_CLOSE + "\n", at)
         if end < 0:
-            raise Invalid("import_data", "コメントが閉じられていない記憶があります")
+            reason = f"{len(entries) + 1}件目の記憶のコメントが閉じられていません。`export` が書いたまま渡してください"
+            raise Invalid("import_data", reason)
         try:
             fields = json.loads(data[at + len(OPEN) : end])
             length = max(int(fields.pop("length")), 0)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-            reason = "コメントを読み取れない記憶があります。`export` が書いたまま渡してください"
+            reason = f"{len(entries) + 1}件目の記憶のコメントを読み取れません。`export` が書いたまま渡してください"
             raise Invalid("import_data", reason) from error
         start = end + len(_CLOSE) + 1
         entries.append({**fields, "content": data[start : start + length]})
         at = data.find(OPEN, start + length)
-    if not entries:
-        raise Invalid("import_data", "記憶がありません。取り込めるMarkdownは `export` が作ったものだけです")
+    if not entries and not is_empty(data):
+        raise Invalid("import_data", "記憶を読み取れません。取り込めるMarkdownは `export` が作ったものだけです")
     return entries, None, []

@@ -12,6 +12,7 @@ from commonplace.dialects.assoc.formats import entry
 from commonplace.domain.errors import Invalid
 from commonplace.domain.record import Bundle
 
+_EXPECTED = "1行目に content を含む列名を、2行目から記憶を1行ずつ書いてください"
 _LISTS = frozenset({"tags", "keywords"})
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠", "'")
 
@@ -39,15 +40,14 @@ def read(data: str) -> entry.Read:
     sheet = csv.DictReader(io.StringIO(data.lstrip("\ufeff"), newline=""), strict=True)  # a text cut off is no text
     try:
         if "content" not in (sheet.fieldnames or ()):
-            needed = "JSONは { か [ で始め、CSVは1行目に content などの列名を書いてください"
+            needed = "JSONは { か [ で始め、CSVは1行目に content を含め、Markdownは export のまま渡してください"
             raise Invalid("import_data", f"記憶の一覧として読み取れません。{needed}")
         rows = [_uncelled(row) for row in sheet]
     except csv.Error as error:
-        raise Invalid("import_data", entry.unreadable("正しいCSVではありません", error)) from error
+        raise Invalid("import_data", entry.unreadable(f"正しいCSVではありません。{_EXPECTED}", error)) from error
     if not rows and not entry.FIELDS.issuperset(filter(None, sheet.fieldnames or ())):
         # Such as a CSV within the answer that brought it: there it is one line, in which `content` stands too.
-        needed = "1行目に content を含む列名を、2行目から記憶を1行ずつ書いてください"
-        reason = f"記憶のCSVとして読み取れません。{needed}。export の `exported_data` はそのまま渡してください"
+        reason = f"記憶のCSVとして読み取れません。{_EXPECTED}。export の `exported_data` はそのまま渡してください"
         raise Invalid("import_data", reason)
     return rows, None, []
 
@@ -65,9 +65,9 @@ _PARSED: Mapping[str, tuple[Callable[[str], Any], str]] = {
 
 def _uncelled(row: Mapping[str | None, Any]) -> dict[str, Any]:
     if None in row:
-        return {entry.UNREADABLE: ("entry", "列より多くのセルがあります")}
+        return {entry.UNREADABLE: (entry.WHOLE, "列より多くのセルがあります")}
     if None in row.values():
-        return {entry.UNREADABLE: ("entry", "セルが列より少なく、途中で切れている可能性があります")}
+        return {entry.UNREADABLE: (entry.WHOLE, "セルが列より少なく、途中で切れている可能性があります")}
     cells: dict[str, Any] = {name: _unescaped(value) for name, value in row.items() if name and value}
     for name in [name for name in _PARSED if name in cells]:
         parsed, wanted = _PARSED[name]
