@@ -23,6 +23,7 @@ from commonplace.settings import Settings
 from commonplace.transports import cors, sse, websocket
 from commonplace.transports.auth import Authenticated, Credentials
 from commonplace.transports.backlog import Backlog, Room
+from commonplace.transports.bare import Bare
 from commonplace.transports.limits import Limited, Limits, Sized
 from commonplace.transports.mcp import DialectServer
 from commonplace.transports.messages import Parted
@@ -158,13 +159,21 @@ class Sessions(StreamableHTTPSessionManager):
 
     def __init__(self, dialect: DialectServer, settings: Settings, room: Room) -> None:
         self._room = room
+        most = settings.max_body_bytes
         super().__init__(
             dialect.server,
-            max_request_body_size=settings.max_body_bytes,
+            max_request_body_size=most,
             session_idle_timeout=settings.session_timeout,
             retry_interval=_COME_BACK_MS,
         )
-        self.asgi_app.app = Parted(PlainWhenLarge(self.asgi_app.app))
+        self._stateless = StreamableHTTPSessionManager(dialect.server, json_response=True, max_request_body_size=most)
+        with_sessions = PlainWhenLarge(self.asgi_app.app)
+        self.asgi_app.app = Parted(Bare(with_sessions, self._stateless.handle_request))
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        async with super().run(), self._stateless.run():
+            yield
 
     @property
     def event_store(self) -> EventStore:

@@ -1,0 +1,101 @@
+"""A message by itself, as curl or a script posts it: no handshake before it, no envelope around it.
+
+Assoc's reference promises stateless JSON-RPC over POST. The revision of 2026-07-28 is stateless as well, so that such a
+request is served as one of these: what it lacks is filled in, and the answer is plain JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mcp.shared.inbound import (
+    MCP_METHOD_HEADER,
+    MCP_NAME_HEADER,
+    MCP_PROTOCOL_VERSION_HEADER,
+    NAME_BEARING_METHODS,
+    encode_header_value,
+)
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from commonplace.transports.refusals import Refusal
+
+_REVISION = "2026-07-28"
+_NEGOTIATED = {b"mcp-session-id", MCP_PROTOCOL_VERSION_HEADER.encode()}
+"""Whoever sends one of these headers has agreed on something, and is kept to it."""
+_FILLED_IN = {b"accept", b"content-length", MCP_METHOD_HEADER.encode(), MCP_NAME_HEADER.encode()}
+_OPENING = "initialize"
+_NO_JSON = Refusal(400, "the Content-Type header says that this is no JSON", "send Content-Type: application/json")
+
+
+class Bare:
+    """Hands what stands by itself to `stateless`, everything else to `app`. It stands where a body comes whole."""
+
+    def __init__(self, app: ASGIApp, stateless: ASGIApp) -> None:
+        self._app = app
+        self._stateless = stateless
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "POST" or _NEGOTIATED & {name for name, _ in scope["headers"]}:
+            await self._app(scope, receive, send)
+            return
+        came = await receive()
+        request = _bare(came.get("body", b""))
+        if request is None:
+            await self._app(scope, _again(came, receive), send)
+        elif not _is_json(scope):
+            await _NO_JSON(scope, receive, send)
+        else:
+            body = json.dumps(_enveloped(request)).encode()
+            headed = {**scope, "headers": _headers(scope, request, body)}
+            await self._stateless(headed, _again({**came, "body": body}, receive), send)
+
+
+def _is_json(scope: Scope) -> bool:
+    kind: bytes = dict(scope["headers"]).get(b"content-type", b"")
+    return kind.lower().startswith(b"application/json")
+
+
+def _again(came: Message, receive: Receive) -> Receive:
+    waiting = [came]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again
+
+
+def _bare(body: bytes) -> dict[str, Any] | None:
+    """The request or notification that this is, unless it opens a session or says itself which revision it is of."""
+    try:
+        sent = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    match sent:
+        case {"method": str(method)} if method != _OPENING:
+            params = sent.setdefault("params", {})
+            meta = params.setdefault("_meta", {}) if isinstance(params, dict) else None
+            return sent if isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY not in meta else None
+    return None
+
+
+def _enveloped(request: dict[str, Any]) -> dict[str, Any]:
+    params = request["params"]
+    meta = {CLIENT_CAPABILITIES_META_KEY: {}, **params["_meta"], PROTOCOL_VERSION_META_KEY: _REVISION}
+    return {**request, "params": {**params, "_meta": meta}}
+
+
+def _headers(scope: Scope, request: dict[str, Any], body: bytes) -> list[tuple[bytes, bytes]]:
+    method = request["method"]
+    named = request["params"].get(NAME_BEARING_METHODS.get(method, ""))
+    filled = {
+        "accept": "application/json",
+        "content-length": str(len(body)),
+        MCP_PROTOCOL_VERSION_HEADER: _REVISION,
+        MCP_METHOD_HEADER: encode_header_value(method),
+    }
+    if isinstance(named, str):
+        filled[MCP_NAME_HEADER] = encode_header_value(named)
+    kept = [(name, value) for name, value in scope["headers"] if name not in _FILLED_IN]
+    return [*kept, *((name.encode(), value.encode("latin-1")) for name, value in filled.items())]
