@@ -13,6 +13,7 @@ from commonplace.domain.link import Link, LinkKind
 from commonplace.domain.memory import Change, Memory, Version
 
 _FIELDS = ("content", "tags", "keywords", "category", "importance", "metadata", "content_type")
+_GLIMPSE = 60
 
 Lead = tuple[MemoryId, MemoryId, LinkKind]
 """From where a tie leads, where to, and how: of one kind there is one."""
@@ -81,6 +82,18 @@ class Undoing:
     reason: str = ""
     other: str | None = None
     """The other end of a tie, empty where that is gone or not to be seen; none where it is about no tie."""
+
+
+def done(remedy: Remedy, memory: Memory, where: str = "") -> Undoing:
+    return Undoing(remedy, memory.id, where or glimpse(memory.content))
+
+
+def left(memory: Memory, reason: str) -> Undoing:
+    return Undoing(Remedy.LEFT, memory.id, glimpse(memory.content), reason)
+
+
+def glimpse(content: str) -> str:
+    return " ".join(content[: _GLIMPSE * 2].split())[:_GLIMPSE]
 
 
 @dataclass(frozen=True, slots=True)

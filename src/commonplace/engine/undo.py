@@ -1,4 +1,4 @@
-"""Taking back what a session did, as a whole: its texts, paths, ends, ties and labels, the newest first."""
+"""Taking back what a session did, as a whole: its texts, paths, ends, places, ties and labels, the newest first."""
 
 from __future__ import annotations
 
@@ -11,27 +11,24 @@ from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import CommonplaceError, Conflict, Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
-from commonplace.domain.history import Remedy, Retying, Undoing, Undone, Verdict, before_session, restoring, state
+from commonplace.domain.history import Remedy, Retying, Undoing, Undone, done, glimpse, left
 from commonplace.domain.identifiers import MemoryId
-from commonplace.domain.link import Link, LinkKind
-from commonplace.domain.memory import Ephemeral, Memory, Version
+from commonplace.domain.memory import Ephemeral, Memory
 from commonplace.domain.path import Amendment, Path
 from commonplace.engine import trees
 from commonplace.engine.access import changeable, readable
 from commonplace.engine.collections import Collections
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.labels import ATTACHED, LABEL, put_in
-from commonplace.engine.memories import Memories, Reference
+from commonplace.engine.memories import Memories
+from commonplace.engine.others import MOST_CHANGES, Others
 from commonplace.engine.paths import Paths
+from commonplace.engine.texts import Texts, judged, texts_before
 from commonplace.engine.ties import OTHER, TYING, Pair, loose, pair, retie_in, retyings
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
-MOST_CHANGES = 20_000
 _ATTEMPTS = 3
-_GLIMPSE = 60
-_CONTENT = (EventKind.REMEMBERED, EventKind.REVISED)
 _ENDS = (EventKind.PROMOTED, EventKind.EXTENDED)
-_BUILT_ON = frozenset({LinkKind.DERIVED_FROM, LinkKind.ANNOTATES, LinkKind.REFERENCES})
 
 
 class Undo:
@@ -71,7 +68,7 @@ class Undo:
         require(actor, Permission.WRITE)
         limits.text("session", session)
         for _ in range(_ATTEMPTS):
-            texts = await self._store.read(lambda tx: _texts(tx, actor, session, self._clock.now()))
+            texts = await self._store.read(lambda tx: self._to_embed(tx, actor, session))
             prints = {text: await self._embedding.prints(text) for text in texts}
             walk = partial(self._walked, actor=actor, session=session, prints=prints)
             try:
@@ -79,6 +76,11 @@ class Undo:
             except Conflict:  # another text is to be restored than when they were embedded
                 continue
         raise Conflict("session", session)
+
+    def _to_embed(self, tx: Reading, actor: Actor, session: str) -> list[str]:
+        now = self._clock.now()
+        changed = {e.memory_number for e in _events(tx, actor, session, now) if e.kind is EventKind.REVISED}
+        return texts_before(tx, tx.memories(sorted(changed), changeable(tx, actor, now)), session)
 
     def _walked(self, tx: Transaction, actor: Actor, session: str, prints: Mapping[str, Prints] | None) -> Undone:
         verbs = (self._memories, self._paths, self._collections)
@@ -111,17 +113,15 @@ class _Walk:
         self._memories = memories
         self._paths = paths
         self._collections = collections
-        self._prints = prints
         self._now = now
         self._among = changeable(tx, actor, now)
         self._readable = readable(tx, actor, now)
-        self._settled: set[int] = set()
         self._displaced: set[int] = set()
         self._first_ends: dict[int, int] = {}
         self._first_labels: dict[tuple[int, str], Event] = {}
         self._retyings: dict[Pair, Retying] = {}
-        self._last = tx.last_event()
-        self._about: dict[MemoryId, Sequence[Event]] = {}
+        self._others = Others(tx, session)
+        self._texts = Texts(tx, actor, session, memories, self._others, prints, now)
 
     def back(self) -> Iterator[Undoing]:
         events = _events(self._tx, self._actor, self._session, self._now)
@@ -153,8 +153,8 @@ class _Walk:
             yield from self._tie_undone(event, memory)
         elif event.kind is EventKind.LABELLED:
             yield from self._label_undone(event, memory)
-        elif event.kind in _CONTENT and memory.number not in self._settled:
-            yield from self._text_undone(event, memory)
+        else:
+            yield from self._texts.undone(event, memory)
 
     # Places, ties and labels
 
@@ -165,12 +165,12 @@ class _Walk:
         if memory is None:
             yield Undoing(Remedy.LEFT, event.memory, "", "it was moved to where it is not yours to change")
         elif memory.home != after:
-            yield _left(memory, "it was moved again later")
+            yield left(memory, "it was moved again later")
         elif before not in self._among.collections:
-            yield _left(memory, "where it was is gone, or not yours to write to")
+            yield left(memory, "where it was is gone, or not yours to write to")
         else:
             self._collections.move_in(self._tx, self._actor, memory, before)
-            yield _done(Remedy.MOVED_BACK, memory)
+            yield done(Remedy.MOVED_BACK, memory)
 
     def _tie_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """As it was before the session, however often the session has tied and untied the two."""
@@ -182,27 +182,18 @@ class _Walk:
         if not off and not on:
             return  # as it was
         other = self._tx.memory(end, self._readable)
-        if self._tied_later(pair(event), retying.began):
-            yield _tie(_left(memory, "it was tied or untied later by someone else"), other)
+        if self._others.tied(pair(event), retying.began):
+            yield _tie(left(memory, "it was tied or untied later by someone else"), other)
         elif on and other is None:
-            yield _tie(_left(memory, "what it was tied to is gone, or not yours to see"), other)
+            yield _tie(left(memory, "what it was tied to is gone, or not yours to see"), other)
         else:
             retie_in(self._tx, self._actor, memory, end, self._now, off=off, on=on)
-            yield _tie(_done(Remedy.TIED if on else Remedy.UNTIED, memory), other)
-
-    def _tied_later(self, two: Pair, since: int) -> bool:
-        """Also where there was a tie already: whoever ties what is tied wants it to stay."""
-        return any(one.kind in TYING and pair(one) == two for end in two for one in self._by_others(end, since))
-
-    def _tied_by_others(self, link: Link, since: int) -> bool:
-        """By tying the two, or by storing one with a tie to the other."""
-        stored = any(one.kind is EventKind.REMEMBERED for one in self._by_others(link.source, since))
-        return stored or self._tied_later(frozenset({link.source, link.target}), since)
+            yield _tie(done(Remedy.TIED if on else Remedy.UNTIED, memory), other)
 
     def _label_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """Labels are their user's alone; which further categories a memory had, its events do not tell."""
         if LABEL not in event.detail:
-            yield _left(memory, "categories beside the first are not put back")
+            yield left(memory, "categories beside the first are not put back")
             return
         first = self._first_labels.pop((memory.number, event.detail[LABEL]), None)
         if first is None:
@@ -211,60 +202,16 @@ class _Walk:
             None if self._actor.limited_to is not None else self._tx.labels.get(self._actor.user, first.detail[LABEL])
         )
         if label is None:
-            yield _left(memory, "the label is gone, or is another's")
+            yield left(memory, "the label is gone, or is another's")
             return
         bore = not first.detail[ATTACHED]
         if bore == (label in self._tx.labels.on(memory.number, self._actor.user)):
             return  # as it was
-        if any(one.detail.get(LABEL) == label.id for one in self._by_others(memory.id, first.number)):
-            yield _left(memory, f"the label {label.name!r} was put on or taken off later by someone else")
+        if any(one.detail.get(LABEL) == label.id for one in self._others.since(memory.id, first.number)):
+            yield left(memory, f"the label {label.name!r} was put on or taken off later by someone else")
         else:
             put_in(self._tx, self._actor, memory, label, self._now, attached=bore)
-            yield _done(Remedy.LABELLED if bore else Remedy.UNLABELLED, memory)
-
-    def _by_others(self, memory: MemoryId, since: int) -> Iterator[Event]:
-        """What other sessions have done to a memory since; what is undone just now does not count."""
-        if memory not in self._about:
-            about = self._tx.events_about(memory, MOST_CHANGES)
-            self._about[memory] = [one for one in about if one.by.session != self._session and one.number <= self._last]
-        return (one for one in self._about[memory] if one.number > since)
-
-    # Texts
-
-    def _text_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
-        verdict = _judged(self._tx, memory, self._session)
-        if verdict.before is None and not verdict.obstacle:
-            if event.kind is EventKind.REMEMBERED:
-                yield self._removed(event, memory)
-            return
-        self._settled.add(memory.number)
-        if verdict.before is None:
-            yield _left(memory, verdict.obstacle)
-        elif verdict.before.number != memory.version:
-            self._restore(memory, verdict.before)
-            yield _done(Remedy.RESTORED, memory)
-
-    def _restore(self, memory: Memory, before: Version) -> None:
-        prints = None
-        if self._prints is not None and before.content != memory.content:
-            if before.content not in self._prints:
-                raise Conflict("session", self._session)
-            prints = self._prints[before.content]
-        reference = Reference(memory.id)
-        self._memories.revise_in(self._tx, self._actor, reference, restoring(before), prints, memory.version)
-
-    def _removed(self, event: Event, memory: Memory) -> Undoing:
-        if any(self._tx.paths.below(tree, memory.number) for tree in self._tx.paths.trees_with(memory.number)):
-            return _left(memory, "other memories stand below it")
-        if any(self._tx.paths.to(tree, memory.number) for tree in self._tx.paths.trees_with(memory.number)):
-            return _left(memory, "a path still leads to it")
-        if any(link.target == memory.id and link.kind in _BUILT_ON for link in self._tx.links.of(memory.id)):
-            return _left(memory, "other memories are about it, come from it or refer to it")
-        by_hand = [link for link in self._tx.links.of(memory.id) if link.kind is LinkKind.MANUAL]
-        if any(self._tied_by_others(link, event.number) for link in by_hand):
-            return _left(memory, "it was tied to others later by someone else")
-        self._memories.erase_in(self._tx, memory, self._actor.author, self._now)
-        return _done(Remedy.REMOVED, memory)
+            yield done(Remedy.LABELLED if bore else Remedy.UNLABELLED, memory)
 
     # Ends
 
@@ -273,13 +220,13 @@ class _Walk:
         before = _end_before(event)
         if memory.ephemeral == before:
             return
-        if any(one.kind in _ENDS for one in self._by_others(memory.id, event.number)):
-            yield _left(memory, "its end was changed later by someone else")
+        if any(one.kind in _ENDS for one in self._others.since(memory.id, event.number)):
+            yield left(memory, "its end was changed later by someone else")
         elif before and before.is_over(self._now):
-            yield _left(memory, "the end it had has passed meanwhile; it would be gone at once")
+            yield left(memory, "the end it had has passed meanwhile; it would be gone at once")
         else:
             self._memories.put_end_in(self._tx, self._actor, memory, before)
-            yield _done(Remedy.END_PUT_BACK, memory)
+            yield done(Remedy.END_PUT_BACK, memory)
 
     def _loss_named(self, event: Event) -> Iterator[Undoing]:
         """What is gone by an end that the session gave it was as good as removed by it."""
@@ -294,7 +241,7 @@ class _Walk:
         path = self._tx.paths.at(amendment.path.place, amendment.path.name)
         try:
             if amendment.path.place.tree not in self._among.collections:
-                yield _left(memory, "the path is not yours to change")
+                yield left(memory, "the path is not yours to change")
             elif amendment.before is None:
                 if path and path.number == amendment.path.number:  # else it is gone already
                     yield self._unplanted(memory, path, amendment)
@@ -305,38 +252,38 @@ class _Walk:
             else:
                 yield self._relabelled(memory, path, amendment, amendment.before)
         except CommonplaceError as obstacle:
-            yield _left(memory, obstacle.message)
+            yield left(memory, obstacle.message)
 
     def _unplanted(self, memory: Memory, path: Path, amendment: Amendment) -> Undoing:
         if (path.priority, path.disclosure) != amendment.after:
-            return _left(memory, f"the path {path.name!r} was changed later by someone else")
-        if memory.author.session == self._session and (obstacle := _judged(self._tx, memory, self._session).obstacle):
-            return _left(memory, obstacle)  # what others have made their own keeps its place
+            return left(memory, f"the path {path.name!r} was changed later by someone else")
+        if memory.author.session == self._session and (obstacle := judged(self._tx, memory, self._session).obstacle):
+            return left(memory, obstacle)  # what others have made their own keeps its place
         if memory.number in self._displaced and len(self._tx.paths.to(path.place.tree, memory.number)) == 1:
-            return _left(memory, "it would be left without any path, because its former place is not free")
+            return left(memory, "it would be left without any path, because its former place is not free")
         where = trees.where(self._tx, path)
         trees.check_not_stranding(self._tx, path, where)
         self._paths.cut(self._tx, self._actor, memory, path, str(where))
-        return _done(Remedy.UNPLANTED, memory, str(where))
+        return done(Remedy.UNPLANTED, memory, str(where))
 
     def _replanted(self, memory: Memory, amendment: Amendment, before: tuple[int, str]) -> Undoing:
         path = replace(amendment.path, priority=before[0], disclosure=before[1], created_at=self._now)
         above = path.place.parent
         self._displaced.add(memory.number)
         if above is not None and not self._tx.memories([above], self._readable):
-            return _left(memory, f"what the path {path.name!r} stood below is gone")
+            return left(memory, f"what the path {path.name!r} stood below is gone")
         if self._tx.paths.at(path.place, path.name):
-            return _left(memory, f"the path {path.name!r} leads somewhere else now")
+            return left(memory, f"the path {path.name!r} leads somewhere else now")
         trees.check_acyclic(self._tx, path.place, memory.number, path.name, memory.id)
         grown = self._paths.grow(self._tx, self._actor, path, memory)
         self._displaced.discard(memory.number)
-        return _done(Remedy.REPLANTED, memory, str(trees.where(self._tx, grown)))
+        return done(Remedy.REPLANTED, memory, str(trees.where(self._tx, grown)))
 
     def _relabelled(self, memory: Memory, path: Path | None, amendment: Amendment, before: tuple[int, str]) -> Undoing:
         if path is None or not _is(path, memory, amendment.after):
-            return _left(memory, f"the path {amendment.path.name!r} was changed later or is gone")
+            return left(memory, f"the path {amendment.path.name!r} was changed later or is gone")
         self._paths.adjust(self._tx, self._actor, path, memory, before)
-        return _done(Remedy.RELABELLED, memory, str(trees.where(self._tx, path)))
+        return done(Remedy.RELABELLED, memory, str(trees.where(self._tx, path)))
 
 
 def _is(path: Path, memory: Memory, labels: tuple[int, str] | None) -> bool:
@@ -360,36 +307,12 @@ def _events(tx: Reading, actor: Actor, session: str, now: datetime) -> Sequence[
     return events
 
 
-def _texts(tx: Reading, actor: Actor, session: str, now: datetime) -> list[str]:
-    """The texts that will be written anew."""
-    changed = {e.memory_number for e in _events(tx, actor, session, now) if e.kind is EventKind.REVISED}
-    memories = tx.memories(sorted(changed), changeable(tx, actor, now))
-    verdicts = [(memory, _judged(tx, memory, session)) for memory in memories]
-    return [v.before.content for memory, v in verdicts if v.before and v.before.content != memory.content]
-
-
-def _judged(tx: Reading, memory: Memory, session: str) -> Verdict:
-    return before_session([*tx.versions(memory.id), state(memory)], session)
-
-
 def _end_before(event: Event) -> Ephemeral | None:
     if "ttl" not in event.detail:
         return None
     return Ephemeral(timedelta(seconds=event.detail["ttl"]), datetime.fromisoformat(event.detail["ended_at"]))
 
 
-def _subject(memory: Memory) -> str:
-    return " ".join(memory.content[: _GLIMPSE * 2].split())[:_GLIMPSE]
-
-
-def _done(remedy: Remedy, memory: Memory, where: str = "") -> Undoing:
-    return Undoing(remedy, memory.id, where or _subject(memory))
-
-
-def _left(memory: Memory, reason: str) -> Undoing:
-    return Undoing(Remedy.LEFT, memory.id, _subject(memory), reason)
-
-
 def _tie(step: Undoing, other: Memory | None) -> Undoing:
     """The same with the other end."""
-    return replace(step, other=_subject(other) if other else "")
+    return replace(step, other=glimpse(other.content) if other else "")
