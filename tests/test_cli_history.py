@@ -119,7 +119,7 @@ async def test_a_session_is_taken_back_only_when_that_is_said_twice(
     assert node.path
     assert (node.memory.content, node.path.priority, node.branches) == ("one\ntwo\nthree", 3, ())
     again = run("history", "take-back", *session, "--yes")
-    assert again.stdout == "0 taken back, 0 left alone\n"
+    assert again.stdout == "0 taken back, 0 left alone; of 2 memories nothing is left to take back\n"
 
 
 @pytest.fixture(scope="module")

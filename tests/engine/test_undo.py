@@ -7,7 +7,6 @@ import pytest
 
 from commonplace.domain.access import Actor, Right
 from commonplace.domain.annotation import AnnotationType
-from commonplace.domain.collection import Kind
 from commonplace.domain.errors import NotFound
 from commonplace.domain.event import EventKind
 from commonplace.domain.history import Remedy, Undone
@@ -419,16 +418,7 @@ async def test_a_path_to_a_memory_that_is_only_shared_is_taken_back(house: House
     assert (await house.tom.at("core://shared")).content == "shared"
 
 
-# Places and labels
-
-
-async def test_a_move_is_taken_back(house: House) -> None:
-    engine, sam = house.sam.engine, house.sam.actor
-    project = (await engine.collections.found(sam, Kind.PROJECT, "garden")).collection
-    kept = await engine.memories.remember(house.tom.actor, Draft("private"))
-    await engine.collections.move(sam, [Reference(kept.id)], project.id)
-    assert await house.taken_back() == ["moved back"]
-    assert (await engine.memories.get(house.person.actor, Reference(kept.id))).domain == "user"
+# Labels
 
 
 async def _labels(house: House, memory: Reference) -> list[str]:

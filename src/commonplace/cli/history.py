@@ -137,7 +137,8 @@ def _report(undone: Undone) -> None:
         tied = () if step.other is None else (plain(step.other) or _UNSEEN,)
         reason = (plain(step.reason),) if step.reason else ()
         print(step.remedy.value, plain(step.subject) or step.memory, *tied, *reason, sep="\t")
-    print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone")
+    settled = f"; of {undone.settled} memories nothing is left to take back" if undone.settled else ""
+    print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone{settled}")
 
 
 async def _person(engine: Engine, options: argparse.Namespace, tool: str = "history") -> Actor:

@@ -102,6 +102,8 @@ class Undone:
 
     session: str
     steps: tuple[Undoing, ...]
+    settled: int = 0
+    """How many memories the session has touched of which nothing is left to take back, as after taking it back once."""
 
     @property
     def left(self) -> tuple[Undoing, ...]:

@@ -85,7 +85,8 @@ class Undo:
     def _walked(self, tx: Transaction, actor: Actor, session: str, prints: Mapping[str, Prints] | None) -> Undone:
         verbs = (self._memories, self._paths, self._collections)
         walk = _Walk(tx, actor, session, *verbs, prints, self._clock.now())
-        return Undone(session, tuple(walk.back()))
+        steps = tuple(walk.back())
+        return Undone(session, steps, len(walk.touched - {step.memory for step in steps}))
 
 
 class _Rehearsed(Exception):
@@ -116,20 +117,25 @@ class _Walk:
         self._now = now
         self._among = changeable(tx, actor, now)
         self._readable = readable(tx, actor, now)
+        self.touched: set[MemoryId] = set()
         self._displaced: set[int] = set()
         self._first_ends: dict[int, int] = {}
         self._first_labels: dict[tuple[int, str], Event] = {}
+        self._first_moves: dict[int, Event] = {}
         self._retyings: dict[Pair, Retying] = {}
         self._others = Others(tx, session)
         self._texts = Texts(tx, actor, session, memories, self._others, prints, now)
 
     def back(self) -> Iterator[Undoing]:
         events = _events(self._tx, self._actor, self._session, self._now)
+        self.touched = {event.memory for event in events}
         for event in events:
             if event.kind in _ENDS:
                 self._first_ends.setdefault(event.memory_number, event.number)
             elif LABEL in event.detail:
                 self._first_labels.setdefault((event.memory_number, event.detail[LABEL]), event)
+            elif event.kind is EventKind.MOVED and event.detail.get("from") != event.detail.get("to"):
+                self._first_moves.setdefault(event.memory_number, event)
         self._retyings = retyings(events)
         amendments = _lasting(self._tx.paths.amendments(event.number for event in events))
         for event in reversed(events):
@@ -159,18 +165,30 @@ class _Walk:
     # Places, ties and labels
 
     def _move_undone(self, event: Event, memory: Memory | None) -> Iterator[Undoing]:
-        before, after = event.detail.get("from"), event.detail.get("to")
-        if event.collection != after or before == after:
-            return  # a move is told on both sides; once is enough
+        """Where it was before the session, however often the session has moved it."""
+        first = self._first_moves.pop(event.memory_number, None)
+        if first is None:
+            return
+        home = first.detail["from"]
         if memory is None:
-            yield Undoing(Remedy.LEFT, event.memory, "", "it was moved to where it is not yours to change")
-        elif memory.home != after:
-            yield left(memory, "it was moved again later")
-        elif before not in self._among.collections:
+            yield from self._moved_away(event)
+        elif memory.home == home:
+            return  # as it was
+        elif any(one.kind is EventKind.MOVED for one in self._others.since(memory.id, first.number)):
+            yield left(memory, "it was moved later by someone else")
+        elif home not in self._among.collections:
             yield left(memory, "where it was is gone, or not yours to write to")
         else:
-            self._collections.move_in(self._tx, self._actor, memory, before)
+            self._collections.move_in(self._tx, self._actor, memory, home)
             yield done(Remedy.MOVED_BACK, memory)
+
+    def _moved_away(self, event: Event) -> Iterator[Undoing]:
+        """What is gone can be moved by nobody; but the move may have been its end."""
+        since = [one for one in self._tx.events_about(event.memory, MOST_CHANGES) if one.number > event.number]
+        if any(one.kind is EventKind.EXPIRED for one in since):
+            yield Undoing(Remedy.LEFT, event.memory, "", "it has ended where it was moved to: it is gone for good")
+        elif all(one.kind is not EventKind.FORGOTTEN for one in since):
+            yield Undoing(Remedy.LEFT, event.memory, "", "it was moved to where it is not yours to change")
 
     def _tie_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """As it was before the session, however often the session has tied and untied the two."""
