@@ -111,7 +111,7 @@ async def test_a_session_is_taken_back_only_when_that_is_said_twice(
         "labels put back\tcore://agent",
         "path removed\tcore://agent/new",
         "removed\tplanted by the second",
-        "restored\tone 2 [31m three",
+        "restored\tone 2 [31m three -> one two three",
         "4 taken back, 0 left alone",
     ]
     node = await ann.look("core://agent")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from commonplace.domain.history import Comparison, Verdict, before_session, restoring, same
+from commonplace.domain.history import Comparison, Turn, Verdict, before_session, restoring, same, turns
 from commonplace.domain.identifiers import MemoryId, UserId
 from commonplace.domain.memory import Author, Version
 
@@ -76,3 +76,32 @@ def test_restoring_sets_everything_a_version_holds() -> None:
     change = restoring(version)
     assert len(change.fields) == 7
     assert all(getattr(change, name) == getattr(version, name) for name in change.fields)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("wrong", "right", ("wrong", "right")),
+        ("wrong", "", ("wrong", "")),
+        ("a\nwrong", "a", ("a wrong", "a")),
+        ("one\n", "one", (r"'one\n'", "'one'")),
+        ("x" * 100, "y" * 60, ("x" * 60 + "…", "y" * 60)),
+        ("x" * 100 + "wrong", "x" * 100 + "right", ("…" + "x" * 20 + "wrong", "…" + "x" * 20 + "right")),
+        ("x" * 100 + " and more", "x" * 100, ("…" + "x" * 20 + " and more", "…" + "x" * 20)),
+    ],
+)
+def test_of_two_texts_is_shown_where_they_differ(old: str, new: str, shown: tuple[str, str]) -> None:
+    one, other = (replace(states("s:")[0], content=text) for text in (old, new))
+    assert turns(Comparison(one, other)) == (Turn("content", *shown),)
+
+
+def test_whatever_differs_is_shown_and_keywords_only_where_the_text_is_the_same() -> None:
+    one = states("s:one")[0]
+    other = replace(one, tags=(), importance=1.0, keywords=("q", "r"))
+    told = (Turn("tags", "t", ""), Turn("keywords", "k", "q, r"), Turn("importance", "0.5", "1.0"))
+    assert turns(Comparison(one, other)) == told
+    assert [turn.name for turn in turns(Comparison(one, replace(other, content="two")))] == [
+        "content",
+        "tags",
+        "importance",
+    ]

@@ -9,7 +9,7 @@ from commonplace.domain.access import Actor, Right
 from commonplace.domain.annotation import AnnotationType
 from commonplace.domain.errors import NotFound
 from commonplace.domain.event import EventKind
-from commonplace.domain.history import Remedy, Undone
+from commonplace.domain.history import Remedy, Turn, Undone
 from commonplace.domain.link import LinkKind
 from commonplace.domain.memory import Change, Draft
 from commonplace.engine import Engine
@@ -47,7 +47,9 @@ async def test_tags_and_importance_are_restored_too(house: House) -> None:
     memory = await house.tom.engine.memories.remember(house.tom.actor, Draft("text", tags=("a",), importance=0.1))
     reference = Reference(memory.id)
     await house.sam.engine.memories.revise(house.sam.actor, reference, Change(tags=("b",), importance=1.0))
-    assert await house.taken_back() == ["restored"]
+    (step,) = (await house.take_back()).steps
+    assert (step.remedy, step.subject) == (Remedy.RESTORED, "text")
+    assert step.turns == (Turn("tags", "b", "a"), Turn("importance", "1.0", "0.1"))
     restored = await house.person.engine.memories.get(house.person.actor, reference)
     assert (restored.tags, restored.importance) == (("a",), 0.1)
 

@@ -10,7 +10,7 @@ from commonplace.cli.house import add_data_dir, plain, with_engine
 
 if TYPE_CHECKING:
     from commonplace.domain.access import Actor
-    from commonplace.domain.history import Done, Undone
+    from commonplace.domain.history import Done, Undoing, Undone
     from commonplace.engine import Engine
     from commonplace.engine.memories import Reference
 
@@ -136,9 +136,17 @@ def _report(undone: Undone) -> None:
     for step in undone.steps:
         tied = () if step.other is None else (plain(step.other) or _UNSEEN,)
         reason = (plain(step.reason),) if step.reason else ()
-        print(step.remedy.value, plain(step.subject) or step.memory, *tied, *reason, sep="\t")
+        print(step.remedy.value, *_subject(step), *tied, *reason, sep="\t")
     settled = f"; of {undone.settled} memories nothing is left to take back" if undone.settled else ""
     print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone{settled}")
+
+
+def _subject(step: Undoing) -> list[str]:
+    """What it is about; where a text is restored, what it is and what it becomes: one of them alone would be taken
+    for the other."""
+    told = {turn.name: f"{plain(turn.old) or 'none'} -> {plain(turn.new) or 'none'}" for turn in step.turns}
+    subject = told.pop("content", None) or plain(step.subject) or step.memory
+    return [subject, *(f"{name}: {became}" for name, became in told.items())]
 
 
 async def _person(engine: Engine, options: argparse.Namespace, tool: str = "history") -> Actor:

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import zip_longest
 
 from commonplace.domain.event import Event, EventKind
 from commonplace.domain.identifiers import MemoryId
@@ -14,6 +15,7 @@ from commonplace.domain.memory import Change, Memory, Version
 
 _FIELDS = ("content", "tags", "keywords", "category", "importance", "metadata", "content_type")
 _GLIMPSE = 60
+_LEAD = 20
 
 Lead = tuple[MemoryId, MemoryId, LinkKind]
 """From where a tie leads, where to, and how: of one kind there is one."""
@@ -73,6 +75,44 @@ class Remedy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A field of a memory, a glimpse of what it is and of what it becomes."""
+
+    name: str
+    old: str
+    new: str
+
+
+def turns(comparison: Comparison) -> tuple[Turn, ...]:
+    """What differs, shown from where it differs. Keywords follow the text: beside it they would tell nothing new."""
+    names = [name for name in comparison.fields if name != "keywords" or "content" not in comparison.fields]
+    return tuple(
+        Turn(name, *_apart(_written(getattr(comparison.old, name)), _written(getattr(comparison.new, name))))
+        for name in names
+    )
+
+
+def _written(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return value if isinstance(value, str) else repr(value)
+
+
+def _apart(old: str, new: str) -> tuple[str, str]:
+    """Both from shortly before the first difference, so that it is in sight, be it white space alone."""
+    alike = next((at for at, (one, other) in enumerate(zip_longest(old, new)) if one != other), 0)
+    start = max(0, alike - _LEAD) if max(len(old), len(new)) > _GLIMPSE else 0
+    shown = _cut(old, start), _cut(new, start)
+    return shown if shown[0] != shown[1] else (repr(old[start:][:_GLIMPSE]), repr(new[start:][:_GLIMPSE]))
+
+
+def _cut(text: str, start: int) -> str:
+    shown = glimpse(text[start:])
+    rest = shown != " ".join(text[start:].split())
+    return f"{'…' if start else ''}{shown}{'…' if rest else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class Undoing:
     """One change taken back, or left alone and why."""
 
@@ -82,6 +122,8 @@ class Undoing:
     reason: str = ""
     other: str | None = None
     """The other end of a tie, empty where that is gone or not to be seen; none where it is about no tie."""
+    turns: tuple[Turn, ...] = ()
+    """What of the memory becomes what it was; none where it is about no text."""
 
 
 def done(remedy: Remedy, memory: Memory, where: str = "") -> Undoing:

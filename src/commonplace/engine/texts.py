@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import Conflict
 from commonplace.domain.event import Event, EventKind
-from commonplace.domain.history import Remedy, Undoing, Verdict, before_session, done, left, restoring, state
+from commonplace.domain.history import (
+    Comparison,
+    Remedy,
+    Undoing,
+    Verdict,
+    before_session,
+    done,
+    left,
+    restoring,
+    state,
+    turns,
+)
 from commonplace.domain.link import LinkKind
 from commonplace.domain.memory import Memory, Version
 from commonplace.engine.memories import Memories, Reference
@@ -64,7 +76,8 @@ class Texts:
             yield left(memory, verdict.obstacle)
         elif verdict.before.number != memory.version:
             self._restore(memory, verdict.before)
-            yield done(Remedy.RESTORED, memory)
+            became = turns(Comparison(state(memory), verdict.before))
+            yield replace(done(Remedy.RESTORED, memory), turns=became)
 
     def _restore(self, memory: Memory, before: Version) -> None:
         prints = None
