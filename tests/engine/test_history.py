@@ -149,6 +149,24 @@ async def test_of_a_tie_both_ends_are_told_as_far_as_they_may_be_seen(engine: En
     ] * 3
 
 
+async def test_a_move_is_told_once_to_whoever_sees_either_side_of_it(engine: Engine, owner: Actor) -> None:
+    ben, agent = await another(engine, "ben"), owner.through("test", "moving")
+    old, new = [(await engine.collections.found(owner, Kind.PROJECT, name)).collection.id for name in ("old", "new")]
+    await engine.collections.add_member(owner, Kind.PROJECT, old, "ben", Right.READ)
+    kept, gone = [await engine.memories.remember(owner, Draft(text, home=old)) for text in ("kept", "soon gone")]
+    await engine.collections.move(agent, [Reference(kept.id), Reference(gone.id)], new)
+    await engine.memories.forget(owner, Reference(gone.id))
+    for actor, glimpses in ((owner, ["kept", ""]), (ben.actor, ["", ""])):
+        done = await engine.history.changes(actor, "moving")
+        assert [(one.event.kind, one.event.memory) for one in done] == [
+            (EventKind.MOVED, kept.id),
+            (EventKind.MOVED, gone.id),
+        ]
+        assert [one.glimpse for one in done] == glimpses
+        (session,) = [one for one in await engine.history.sessions(actor, 10) if one.name == "moving"]
+        assert (session.changes, session.memories) == (2, 2)
+
+
 @pytest.mark.parametrize("session", ["nobody", "", "'; DROP TABLE events; --"])
 async def test_a_session_that_did_nothing_is_not_found(ann: Gardener, session: str) -> None:
     await ann.during("s").plant("core://a")

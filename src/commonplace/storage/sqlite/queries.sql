@@ -477,6 +477,16 @@ LIMIT :limit
         SELECT m.number FROM memories AS m WHERE m.collection IN (SELECT value FROM json_each(:collections))
     )
 )
+-- A move is told where the memory came from and where it went; who is told the second is not told the first.
+AND (
+    kind = 'moved' AND collection = detail ->> 'from' AND detail ->> 'from' <> detail ->> 'to'
+    AND (
+        detail ->> 'to' IN (SELECT value FROM json_each(:collections))
+        OR memory_number IN (
+            SELECT m.number FROM memories AS m WHERE m.collection IN (SELECT value FROM json_each(:collections))
+        )
+    )
+) IS NOT TRUE
 
 -- name: sessions
 SELECT session, min(user), min(credential), max(tool), min(at), max(at), count(*), count(DISTINCT memory)
