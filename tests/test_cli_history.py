@@ -141,12 +141,14 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("versions", "core://nowhere"), "core://nowhere"),
+        (("versions", "nope"), "no memory 'nope'; give its address (core://agent), its id or its block (block_12)"),
+        (("versions", "core://nowhere"), "no memory 'core://nowhere'"),
         (("versions", "core://"), "core://"),
         (("versions", "a//b"), "empty name"),
         (("versions", "77"), "block_77"),
         (("versions", "9" * 30), "9" * 30),
-        (("versions", "block_" + "9" * 5000), "no memory at"),
+        (("versions", "block_99"), "99"),
+        (("versions", "block_" + "9" * 5000), "no memory 'block_99"),
         (("versions", MISSING), MISSING),
         (("compare", "core://agent", "1", "9"), "1 to 2"),
         (("restore", "core://agent", "99999999999999999999999"), "1 to 2"),

@@ -11,6 +11,7 @@ from commonplace.cli.house import add_data_dir, plain, with_engine
 if TYPE_CHECKING:
     from commonplace.domain.access import Actor
     from commonplace.domain.history import Done, Undoing, Undone
+    from commonplace.domain.memory import Memory
     from commonplace.engine import Engine
     from commonplace.engine.memories import Reference
 
@@ -157,8 +158,7 @@ async def _person(engine: Engine, options: argparse.Namespace, tool: str = "hist
 
 
 async def _reference(engine: Engine, actor: Actor, name: str) -> Reference:
-    from commonplace.domain.address import address
-    from commonplace.domain.errors import Invalid, NotFound
+    from commonplace.domain.errors import Invalid
     from commonplace.domain.identifiers import MemoryId, is_uuid
     from commonplace.engine.memories import Reference
 
@@ -169,10 +169,22 @@ async def _reference(engine: Engine, actor: Actor, name: str) -> Reference:
         return Reference(block=int(number))
     if name.isascii() and name.isdigit():
         raise Invalid("MEMORY", f"{name} could be several things: write block_{name}, an id or an address")
-    memory = (await engine.paths.look(actor, address(name, "MEMORY"), most=1)).memory
+    return Reference(id=(await _at(engine, actor, name)).id)
+
+
+async def _at(engine: Engine, actor: Actor, name: str) -> Memory:
+    """By its address. What was meant for something else is missed as it was typed, and told what may be given."""
+    from commonplace.domain.address import address
+    from commonplace.domain.errors import NotFound
+
+    missing = NotFound("memory", name, f"give {_MEMORY}")
+    try:
+        memory = (await engine.paths.look(actor, address(name, "MEMORY"), most=1)).memory
+    except NotFound as error:
+        raise missing from error
     if memory is None:
-        raise NotFound("memory at", name)
-    return Reference(id=memory.id)
+        raise missing
+    return memory
 
 
 def _glimpse(content: str, most: int = 80) -> str:
