@@ -1,4 +1,5 @@
 import contextlib
+import os
 import socket
 import subprocess
 from pathlib import Path
@@ -127,3 +128,21 @@ def test_the_first_start_shows_the_owner_key_once_and_how_to_connect(folder: Pat
         second = server.process.stderr.read().decode()
     assert "cp_" not in second
     assert "keys create" in second
+
+
+@pytest.mark.parametrize("unread", ["stdout", "stderr"])
+@pytest.mark.parametrize(
+    "command", ["--help", "", "serve --help", "nonsense", "keys list", "verify", "history session s"]
+)
+def test_a_command_that_nobody_reads_any_more_ends_quietly(folder: Path, command: str, unread: str) -> None:
+    assert run("keys", "create", "agent", COMMONPLACE_DATA_DIR=str(folder)).returncode == 0
+    reading, writing = os.pipe()
+    os.close(reading)
+    out, err = (writing, subprocess.PIPE) if unread == "stdout" else (subprocess.PIPE, writing)
+    environ = environment(COMMONPLACE_DATA_DIR=str(folder))
+    ended = subprocess.run([PROGRAM, *command.split()], stdout=out, stderr=err, text=True, env=environ, timeout=60)
+    os.close(writing)
+    assert "Error" not in (ended.stdout or "") + (ended.stderr or "")
+    assert "Traceback" not in (ended.stdout or "") + (ended.stderr or "")
+    if command in {"stdout": ("keys list", "verify"), "stderr": ("history session s",)}[unread]:
+        assert ended.returncode == 141

@@ -7,7 +7,7 @@ import dataclasses
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from commonplace import __version__
@@ -24,10 +24,17 @@ from commonplace.settings import Settings, settings_from, variable
 if TYPE_CHECKING:
     from commonplace.engine import Engine
 
+_UNREAD = 141
+"""How a shell tells that a program was ended because nobody reads it: 128 and the number of SIGPIPE."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; 0 when it did what was asked, 2 when it could not."""
     calm_numpy()
+    return _while_read(lambda: _command(arguments))
+
+
+def _command(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     if not hasattr(options, "run"):
         _parser().print_help()
@@ -43,7 +50,22 @@ def assoc(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"commonplace {__version__}")
     _add_settings(parser)
     parser.set_defaults(run=_serve, usual={"dialect": "assoc"})
-    return _run("mcp-assoc-memory", parser.parse_args(arguments))
+    return _while_read(lambda: _run("mcp-assoc-memory", parser.parse_args(arguments)))
+
+
+def _while_read(command: Callable[[], int]) -> int:
+    """End quietly, as other tools do, when whoever reads along has seen enough: `| head` for one."""
+    try:
+        try:
+            return command()
+        finally:
+            if sys.stdout:
+                sys.stdout.flush()  # what is left at the very end could no longer be caught here
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in (1, 2):
+            os.dup2(nowhere, descriptor)
+        return _UNREAD
 
 
 def _run(program: str, options: argparse.Namespace) -> int:
