@@ -125,7 +125,9 @@ class Settings:
     )
     owner_key: str = _setting("", "the owner's key, instead of a generated one", secret=True)
     encryption_key: str = _setting("", "encrypts the store and its backups; nothing opens them without it", secret=True)
-    encryption_key_file: str = _setting("", "a file that holds the encryption key, instead", metavar="FILE")
+    encryption_key_file: str = _setting(
+        "", "a file with the encryption key in its first line, instead of COMMONPLACE_ENCRYPTION_KEY", metavar="FILE"
+    )
     backup_dir: str = _setting("", "the folder of the backups (default: backups in the data folder)", metavar="DIR")
     backup_daily: bool = _setting(True, "back up once a day by itself: yes or no", metavar="yes|no")
     backup_hour: int = _setting(3, "the hour from which the backup of a day is due", metavar="H")
