@@ -161,7 +161,7 @@ ROWS = (
     Row("visualize", "category_chart", _owns(NO_SESSION, OK), {"session_id": "$session", "format": "json"}),
     Row("admin", "health_check", GOVERNS),
     Row("admin", "system_stats", GOVERNS),
-    Row("admin", "backup", GOVERNS, {"backup_path": "$word"}),
+    Row("admin", "backup", OVERRULES, {"backup_path": "$word"}),
     Row("admin", "restore", (DENIED, FAULT, DENIED, DENIED, DENIED, DENIED, DENIED), {"backup_path": "x"}),
     Row("admin", "reindex", OVERRULES),
     Row("admin", "cleanup_orphans", OVERRULES),
@@ -384,6 +384,10 @@ async def test_a_server_that_only_reads_says_so(house: House) -> None:
         "権限がありません: このサーバーは読み取り専用のため、action 'store' は実行できません。"
         "`--read-only` を付けずに起動したサーバーを使ってください",
     )
+    backups = house.server.folder / "backups"
+    before = sorted(backups.glob("*"))
+    assert "action 'backup'" in (await house.talks["ruler"].refused("admin", action="backup"))[1]
+    assert sorted(backups.glob("*")) == before
     code, said = await house.talks["reader"].refused("memory", action="store", content="x", domain="user")
     assert said == "権限がありません: assoc.memory には write 権限が必要です。write 権限のあるキーを使ってください"
 

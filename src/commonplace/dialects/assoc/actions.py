@@ -96,6 +96,9 @@ class Actions:
     def governs(self, function: Function) -> Function:
         return self._add(Act.GOVERNS, function)
 
+    def overrules(self, function: Function) -> Function:
+        return self._add(Act.OVERRULES, function)
+
     def _add(self, act: Act, function: Function) -> Function:
         name = function.__name__.rstrip("_")
         self.known[name] = Action(name, act, function)

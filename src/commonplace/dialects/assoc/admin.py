@@ -120,7 +120,7 @@ async def system_stats(call: Call) -> Done:
     return Done(data, "システム統計を取得しました")
 
 
-@actions.governs
+@actions.overrules
 async def backup(call: Call, *, backup_path: str = "", include_data: list[str] | None = None) -> Done:
     name = _name(call, backup_path) if backup_path else ""
     with renamed(include="include_data"):
