@@ -70,6 +70,15 @@ def test_a_bad_value_is_refused_by_its_name(name: str, value: str) -> None:
     assert refusal.value.field.replace("-", "_") == name
 
 
+@pytest.mark.parametrize("name", ["jwt_secret", "encryption_key"])
+def test_a_secret_that_would_guard_nothing_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text(f'{name} = ""')
+    for told in ({variable(name): ""}, {"file": file}):
+        with pytest.raises(Invalid, match="is set, but empty: give it a value, or leave it out"):
+            read(**told)
+
+
 def test_an_unknown_setting_in_the_file_is_named_with_the_nearest(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text("htp_port = 9")

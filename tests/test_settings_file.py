@@ -87,6 +87,11 @@ def test_a_variable_that_is_not_set_is_named(tmp_path: Path) -> None:
         read(tmp_path, CHAPTERS)
 
 
+def test_a_variable_that_is_empty_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="JWT_SECRET, which is empty"):
+        read(tmp_path, CHAPTERS, JWT_SECRET="")
+
+
 @pytest.mark.parametrize(
     ("path", "near"),
     [

@@ -39,6 +39,8 @@ AUTHS = ("api_key", "jwt")
 TLS_VERSIONS = ("1.3", "1.2")
 SHORTEST_SECRET = 32
 """Bytes: less than what a hash of HS256 has, and it could be found by trying."""
+_GUARDS = ("jwt_secret", "encryption_key")
+"""Secrets without which a server starts all the same, with less protection."""
 ALGORITHMS = ("HS256", "RS256", "ES256")
 EMBEDDERS = ("use", "openai", "ollama", "sentence-transformers", "fastembed")
 _KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
@@ -222,6 +224,7 @@ def settings_from(
     told = {name: value for name, value in given.items() if value is not None}
     layers: list[dict[str, Any]] = [dict(usual or {}), written, _from_environment(environment), told]
     read = _read_all({name: value for layer in _with_ports(layers) for name, value in layer.items()})
+    _check_guards(read)
     read["data_dir"] = str(Path(read.get("data_dir") or _data_dir(environment)).expanduser().absolute())
     read["timezone"] = read.get("timezone") or _local_zone(environment)
     return _checked(Settings(**read))
@@ -278,6 +281,13 @@ def _read_switch(value: Any) -> bool:
     if str(value).lower() in _YES | _NO:
         return str(value).lower() in _YES
     raise ValueError(value)
+
+
+def _check_guards(read: Mapping[str, Any]) -> None:
+    """Whoever sets a secret wants it to guard something; where it is empty by mistake, nothing else would tell."""
+    for name in _GUARDS:
+        if read.get(name) == "":
+            raise Invalid(name.replace("_", "-"), "is set, but empty: give it a value, or leave it out")
 
 
 def _checked(settings: Settings) -> Settings:

@@ -68,8 +68,9 @@ def _filled(value: Any, path: Path, environment: Mapping[str, str]) -> Any:
         return value
 
     def taken(found: re.Match[str]) -> str:
-        if found[1] not in environment:
-            raise Invalid("config", f"{path} needs the environment variable {found[1]}, which is not set")
+        if not environment.get(found[1]):  # empty as well: a secret of no characters would be none, without a word
+            state = "empty" if found[1] in environment else "not set"
+            raise Invalid("config", f"{path} needs the environment variable {found[1]}, which is {state}")
         return environment[found[1]]
 
     return _VARIABLE.sub(taken, value)
