@@ -138,7 +138,8 @@ def _report(undone: Undone) -> None:
         tied = () if step.other is None else (plain(step.other) or _UNSEEN,)
         reason = (plain(step.reason),) if step.reason else ()
         print(step.remedy.value, *_subject(step), *tied, *reason, sep="\t")
-    settled = f"; of {undone.settled} memories nothing is left to take back" if undone.settled else ""
+    memories = "1 memory" if undone.settled == 1 else f"{undone.settled} memories"
+    settled = f"; of {memories} nothing is left to take back" if undone.settled else ""
     print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone{settled}")
 
 
