@@ -133,12 +133,13 @@ async def test_ending_a_session_erases_its_memories_and_leaves_the_chain_sound(e
     assert (await engine.chain.verify(owner)).valid
 
 
-async def test_the_current_session_is_the_keys_and_ends_with_it(engine: Engine, owner: Actor, clock: Clock) -> None:
+async def test_the_current_session_is_the_connections_and_ends_with_it(
+    engine: Engine, owner: Actor, clock: Clock
+) -> None:
     session = (await engine.collections.found(owner, Kind.SESSION, "s", length=SESSION_LENGTH)).collection
     await engine.collections.switch_session(owner, session.id)
     assert (await engine.collections.current_session(owner)) == session
-    made = await engine.access.create_key("another key", READ_WRITE)
-    assert await engine.collections.current_session(await engine.access.authenticate(made.key)) is None
+    assert await engine.collections.current_session(owner.through("", "another connection")) is None
     clock.advance(SESSION_LENGTH)
     assert await engine.collections.current_session(owner) is None
     assert await engine.collections.sweep() == 1

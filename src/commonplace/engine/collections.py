@@ -213,19 +213,20 @@ class Collections:
         return Dissolved(session, removed=len(numbers))
 
     async def switch_session(self, actor: Actor, collection: CollectionId) -> Standing:
-        """From now on the caller works in this session when it names none."""
+        """From now on the caller's connection works in this session when it names none."""
         require(actor, Permission.WRITE)
 
         def work(tx: Transaction) -> Standing:
             found = self._seen(tx, actor, Kind.SESSION, collection, self._clock.now())
-            tx.collections.set_current_session(actor.user, actor.credential, found.number)
+            tx.collections.set_current_session(actor.user, actor.author.session, found.number)
             return self._standing(tx, actor, found)
 
         return await self._store.write(work)
 
     async def current_session(self, actor: Actor) -> Collection | None:
+        """Of the caller's connection: agents that share a key, or a folder, must not work in each other's."""
         now = self._clock.now()
-        found = await self._store.read(lambda tx: tx.collections.current_session(actor.user, actor.credential))
+        found = await self._store.read(lambda tx: tx.collections.current_session(actor.user, actor.author.session))
         return found if found and not found.is_over(now) else None
 
     # Looking and moving

@@ -57,6 +57,24 @@ async def test_a_memory_is_stored_in_each_of_the_four_domains(talk: AssocConvers
         assert (whole["domain"], whole["expires_at"] is not None) == (domain, domain == "session")
 
 
+@behaviour("assoc.store.session")
+async def test_what_goes_into_a_session_is_told_which_it_was(local: AssocConversation) -> None:
+    session = (await local.call("user", action="create_session"))["session_id"]
+    for named in (None, session):
+        body = await local.told("memory", action="store", content=unique(), domain="session", session_id=named)
+        assert body["data"]["session_id"] == session
+        assert body["message"] == f"記憶を保存しました (ID: {body['data']['memory_id']}) (session_id: {session})"
+    other = await local.store()
+    body = await local.told("memory_manage", action="change_domain", memory_ids=[other], new_domain="session")
+    assert body["data"]["session_id"] == session
+    assert body["message"] == f"1件の記憶をsessionドメインに移しました (session_id: {session})"
+    config = {"source_domain": "user", "target_domain": "session"}
+    for force in (False, True):
+        body = await local.told("admin", action="migrate_domain", migration_config=config, force=force)
+        assert body["data"]["session_id"] == session
+        assert body["message"].endswith(f" (session_id: {session})")
+
+
 @behaviour("assoc.store.domains")
 async def test_a_project_must_be_named_and_be_there(talk: AssocConversation) -> None:
     said = await talk.invalid("memory", action="store", content="x", domain="project")
@@ -72,7 +90,7 @@ async def test_without_a_session_one_is_required(local: AssocConversation) -> No
     assert code == "SESSION_REQUIRED"
     assert said == (
         "セッションが必要です: 現在のセッションがありません。"
-        "session_id を指定するか、user の create_session でセッションを作成してください"
+        "user の create_session で作成するか、switch_session で切り替えるか、session_id を指定してください"
     )
     code, _ = await local.refused("memory", action="store", content="x", domain="session", session_id=ABSENT)
     assert code == "SESSION_NOT_FOUND"

@@ -31,6 +31,7 @@ VALUES: dict[str, Any] = {
     "missing": ("甲",),
     "denied": ("乙",),
     "needs": "write",
+    "open": (("019c", "甲 {0}"),),
     "what": "memory",
     "faults": (Fault(0, Invalid("import_data", "must not be empty")), Fault(2, NotCarried("project", "丙"))),
     "also": (Invalid("limit", "is required"),),

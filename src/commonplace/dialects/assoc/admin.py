@@ -193,13 +193,17 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
     chosen = await _chosen(call, source, config.get("filter_criteria") or {})
     ids = (config.get("project_id"), config.get("session_id"))
     home, _ = await scope.target(call, goal, *ids, within="migration_config.")
-    data = {"source_domain": source, "target_domain": goal, "matched_count": chosen.total, "migrated_count": 0}
+    session, where = scope.went(goal, home)
+    matched = chosen.total
+    data = {"source_domain": source, "target_domain": goal, **session, "matched_count": matched, "migrated_count": 0}
     if not force:
-        return Done(data, f"{chosen.total}件が対象です。移行するには force: true を指定してください")
+        return Done(data, f"{matched}件が対象です。移行するには force: true を指定してください{where}")
     wanted = [Reference(id=memory.id) for memory in chosen.memories]
     moved = await call.engine.collections.move(call.actor, wanted, home)
-    left = f" (残り{chosen.total - len(moved)}件: もう一度実行してください)" if chosen.total > len(moved) else ""
-    return Done({**data, "migrated_count": len(moved)}, f"{len(moved)}件の記憶を{goal}ドメインに移しました{left}")
+    left = f" (残り{matched - len(moved)}件: もう一度実行してください)" if matched > len(moved) else ""
+    return Done(
+        {**data, "migrated_count": len(moved)}, f"{len(moved)}件の記憶を{goal}ドメインに移しました{where}{left}"
+    )
 
 
 async def _chosen(call: Call, source: str, criteria: Any) -> Page:

@@ -156,9 +156,11 @@ async def change_domain(
     home, _ = await scope.target(call, new_domain, project_id, session_id)
     with scope.still(new_domain):
         moved = await call.engine.collections.move(call.actor, [reference(one) for one in wanted], home)
-    data = {"changed_count": len(moved), "memory_ids": [memory.id for memory in moved], "new_domain": new_domain}
+    session, where = scope.went(new_domain, home)
+    ids = [memory.id for memory in moved]
+    data = {"changed_count": len(moved), "memory_ids": ids, "new_domain": new_domain, **session}
     unused = scope.idle([new_domain], project_id, session_id)
-    return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました", unused)
+    return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました{where}", unused)
 
 
 @actions.destroys

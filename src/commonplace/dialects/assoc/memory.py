@@ -20,6 +20,7 @@ from commonplace.dialects.assoc.answers import (
     whole,
 )
 from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference, renamed
+from commonplace.dialects.assoc.refusals import NAME_SESSION
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.link import LinkKind
@@ -46,7 +47,9 @@ async def memory(
     domain: Annotated[Domain | None, described("Who shares it; required for store")] = None,
     include_domains: Annotated[list[Domain] | None, described("Where to search (default: global and user)")] = None,
     project_id: Annotated[str | None, described("Project, for the domain project")] = None,
-    session_id: Annotated[str | None, described("Session, for the domain session (default: the current one)")] = None,
+    session_id: Annotated[
+        str | None, described("Session, for the domain session (default: this connection's current one)")
+    ] = None,
     tags: Annotated[Texts, described("Tags of the memory; a filter when searching")] = None,
     category: Annotated[str | None, described("Category of the memory; a filter when searching")] = None,
     importance: Annotated[Share, described("0 to 1; judged by the text when left out"), Field(ge=0, le=1)] = None,
@@ -90,9 +93,11 @@ async def store(
     )
     with scope.still(domain):
         kept = await call.engine.memories.remember(call.actor, draft, associate=True)
+    session, where = scope.went(domain, home)
     data = {
         "memory_id": kept.id,
         "domain": domain,
+        **session,
         "created_at": stamp(kept.created_at),
         "tags": list(kept.tags),
         "category": kept.category,
@@ -100,7 +105,7 @@ async def store(
         "expires_at": stamp(kept.ephemeral.ends_at) if kept.ephemeral else None,
         "associations": await _ties(call, kept),
     }
-    message = f"記憶を保存しました (ID: {kept.id}){unembedded(call.engine.embedding.failure)}"
+    message = f"記憶を保存しました (ID: {kept.id}){where}{unembedded(call.engine.embedding.failure)}"
     return Done(data, message, scope.idle([domain], project_id, session_id))
 
 
@@ -131,7 +136,7 @@ async def search(
     data: dict[str, Any] = {**answering(recalled), "query": query}
     if summarize:
         data["summary"] = await call.engine.summaries.of(hit.memory.content for hit in recalled.hits)
-    alone = await scope.sessionless(call, include_domains, session_id, scope.NAME_SESSION)
+    alone = await scope.sessionless(call, include_domains, session_id, NAME_SESSION)
     unused = scope.idle(include_domains, project_id, session_id)
     elsewhere = "" if project_id or session_id else scope.elsewhere(include_domains)
     conditions = [name for name, value in (("tags", tags), ("category", category)) if value]

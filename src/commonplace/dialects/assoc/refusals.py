@@ -14,6 +14,7 @@ from commonplace.domain.errors import CommonplaceError
 MOST_FAULTS = 100
 MOST_FAULTS_TOLD = 20
 MOST_NAMED = 5
+NAME_SESSION = "user の create_session で作成するか、switch_session で切り替えるか、session_id を指定してください"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,11 @@ def _none_deleted(error: errors.NoneDeleted) -> Wording:
 
 def _named(names: Sequence[str]) -> str:
     """The first of them; the others are counted."""
-    more = f" 他{len(names) - MOST_NAMED}件" if len(names) > MOST_NAMED else ""
-    return ", ".join(map(repr, names[:MOST_NAMED])) + more
+    return ", ".join(map(repr, names[:MOST_NAMED])) + _more(names)
+
+
+def _more(named: Sequence[object]) -> str:
+    return f" 他{len(named) - MOST_NAMED}件" if len(named) > MOST_NAMED else ""
 
 
 def _not_found(error: errors.NotFound) -> Wording:
@@ -144,6 +148,13 @@ def _not_carried(error: errors.NotCarried) -> Wording:
     remedy = "ここで作成してそのIDをデータに書くか、プロジェクトとセッションも運べる json で取り込んでください"
     found = _not_found(error)
     return Wording(found.code, found.words, found.detail, remedy)
+
+
+def _session_required(error: errors.SessionRequired) -> Wording:
+    """With those that are open: an agent that has come back finds its own among them."""
+    known = ", ".join(f"{name!r} (ID: {one})" for one, name in error.open[:MOST_NAMED]) + _more(error.open)
+    remedy = f"{NAME_SESSION}。開いているセッション: {known}" if known else NAME_SESSION
+    return Wording("SESSION_REQUIRED", "セッションが必要です", "現在のセッションがありません", _literal(remedy))
 
 
 def _exists(error: errors.AlreadyExists) -> Wording:
@@ -253,12 +264,7 @@ WORDINGS: Mapping[type[BaseException], Wording | Callable[[Any], Wording]] = {
         "このキーではスペース {e.space!r} を使えません",
         "管理者にスペースの追加を依頼してください",
     ),
-    errors.SessionRequired: Wording(
-        "SESSION_REQUIRED",
-        "セッションが必要です",
-        "現在のセッションがありません",
-        "session_id を指定するか、user の create_session でセッションを作成してください",
-    ),
+    errors.SessionRequired: _session_required,
     errors.Conflict: Wording(
         "CONFLICT", "他で変更されました", "{what} {e.name!r}", "もう一度読み取ってから、変更をやり直してください"
     ),

@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc.parameters import collection
+from commonplace.dialects.assoc.refusals import NAME_SESSION
 from commonplace.domain.access import Actor
 from commonplace.domain.collection import Collection, Kind, Scope
 from commonplace.domain.errors import Invalid, NotFound, SessionRequired
@@ -20,13 +21,14 @@ USUAL_DOMAINS = ("global", "user")
 
 
 async def session_of(call: Call, session_id: str | None) -> Collection:
-    """The session that is named, or the one the caller works in."""
+    """The session that is named, or the one the caller's connection works in."""
     if session_id:
         standing = await call.engine.collections.get(call.actor, Kind.SESSION, collection(session_id, "sess_"))
         return standing.collection
     current = await call.engine.collections.current_session(call.actor)
     if current is None:
-        raise SessionRequired
+        known = await call.engine.collections.all(call.actor, Kind.SESSION)
+        raise SessionRequired(tuple((one.collection.id, one.collection.name) for one in known))
     return current
 
 
@@ -52,6 +54,11 @@ async def target(
         session = await session_of(call, session_id)
         return session.id, session_ttl(session, call.engine.clock.now())
     return None, None
+
+
+def went(domain: str, home: CollectionId | None) -> tuple[dict[str, str], str]:
+    """For who puts something into a session, perhaps without naming one: which it was, as data and as words."""
+    return ({"session_id": home}, f" (session_id: {home})") if domain == Kind.SESSION and home else ({}, "")
 
 
 def idle(domains: Sequence[str] | None, project_id: str | None, session_id: str | None) -> list[str]:
@@ -90,7 +97,6 @@ async def vacancy(call: Call, actor: Actor, question: Question) -> str:
     return f"検索した範囲にはまだ{'他の' if question.apart else ''}記憶がありません"
 
 
-NAME_SESSION = "session_id を指定するか、user の create_session でセッションを作成してください"
 CHOOSE_SESSION = "user の create_session か switch_session でセッションを選んでください"
 
 

@@ -28,7 +28,10 @@ async def user(
     session_id: Annotated[str | None, described("Required for switch_session and end_session")] = None,
     include_stats: Annotated[bool | None, described("Add figures (get_current, get_projects)", False)] = None,
 ) -> Reply:
-    """Who you are; your projects; begin, switch and end sessions. A session's memories end with it, or after 24 h."""
+    """Who you are; your projects; begin, switch and end sessions. A session's memories end with it, or after 24 h.
+
+    The current session is this connection's, not the key's.
+    """
     return await actions.run(call, action, locals())
 
 
@@ -78,7 +81,7 @@ async def get_sessions(call: Call) -> Done:
 
 @actions.writes
 async def create_session(call: Call, *, session_name: str = "") -> Done:
-    """It becomes the current one."""
+    """It becomes the current one of this connection."""
     name = session_name.strip() or f"セッション {call.engine.clock.now().astimezone(call.actor.zone):%Y-%m-%d %H:%M}"
     limits.label("session_name", name)
     made = await call.engine.collections.found(call.actor, Kind.SESSION, name, length=SESSION_LENGTH)

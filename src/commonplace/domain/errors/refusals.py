@@ -208,13 +208,16 @@ class Unseen(CommonplaceError):
 class SessionRequired(CommonplaceError):
     """Something is to happen in a session, and there is none."""
 
+    open: tuple[tuple[str, str], ...] = ()
+    """Those that the caller could choose: the id and the name of each."""
+
     @property
     def message(self) -> str:
         return "there is no current session"
 
     @property
     def remedy(self) -> str:
-        return "name one with session_id, or make one with create_session"
+        return "make one with create_session, choose one with switch_session, or name one with session_id"
 
 
 @dataclass(eq=False)

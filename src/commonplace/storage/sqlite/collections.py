@@ -66,8 +66,8 @@ class SqliteCollectionReading(Statements):
     def numbers_within(self, collection: int, after: int, limit: int) -> Sequence[int]:
         return [row[0] for row in self._all("numbers_within", collection=collection, after=after, limit=limit)]
 
-    def current_session(self, user: UserId, credential: str) -> Collection | None:
-        row = self._one("current_session", user=user, credential=credential)
+    def current_session(self, user: UserId, session: str) -> Collection | None:
+        row = self._one("current_session", user=user, session=session)
         return collection_of(row) if row else None
 
     def breakdown(self, among: Filter) -> Sequence[Slice]:
@@ -122,8 +122,8 @@ class SqliteCollectionWriting(SqliteCollectionReading):
     def move(self, memory: int, collection: int) -> None:
         self._do("move_memory", number=memory, collection=collection)
 
-    def set_current_session(self, user: UserId, credential: str, collection: int) -> None:
-        self._do("set_current_session", user=user, credential=credential, collection=collection)
+    def set_current_session(self, user: UserId, session: str, collection: int) -> None:
+        self._do("set_current_session", user=user, session=session, collection=collection)
 
     def invite(self, invitation: Invitation) -> None:
         self._do(

@@ -90,11 +90,11 @@ UPDATE memories SET collection = :collection WHERE number = :number
 SELECT {collection}
 FROM current_sessions AS s
 JOIN collections AS c ON c.number = s.collection
-WHERE s.user = :user AND s.credential = :credential
+WHERE s.user = :user AND s.session = :session
 
 -- name: set_current_session
-INSERT INTO current_sessions (user, credential, collection) VALUES (:user, :credential, :collection)
-ON CONFLICT (user, credential) DO UPDATE SET collection = excluded.collection
+INSERT INTO current_sessions (user, session, collection) VALUES (:user, :session, :collection)
+ON CONFLICT (user, session) DO UPDATE SET collection = excluded.collection
 
 -- name: breakdown
 SELECT c.domain, m.category, count(*), sum(m.importance), min(m.created_at), max(m.created_at), sum(coalesce(u.count, 0))
