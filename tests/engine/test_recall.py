@@ -1,12 +1,15 @@
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
+import apsw
 import pytest
 
 from commonplace.domain.access import Actor
-from commonplace.domain.errors import Invalid
+from commonplace.domain.errors import Invalid, StoreFailed
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
 from commonplace.engine.recall import ARM, Question
+from commonplace.storage.sqlite.store import FILE_NAME
 from tests.fakes import Clock, Embedder
 
 pytestmark = pytest.mark.anyio
@@ -187,6 +190,25 @@ async def test_a_sentence_deep_in_a_long_text_is_found(engine: Engine, owner: Ac
     hit = (await engine.recall.recall(owner, Question("violet submarine under the ice"))).hits[0]
     assert hit.memory.content == long
     assert hit.reasons["vector"] > 0.2  # the vector of that part, not of the whole
+
+
+async def test_a_look_counts_at_once_and_is_written_once_also_where_writing_fails_first(
+    engine: Engine, owner: Actor, folder: Path
+) -> None:
+    await keep(engine, owner, "the lighthouse keeper")
+    (kept,) = (await engine.memories.page(owner, 10)).memories
+    assert [engine.recall.used(kept).uses for _ in range(3)] == [1, 2, 3]
+    file = apsw.Connection(str(folder / FILE_NAME))
+    file.execute("CREATE TRIGGER no BEFORE INSERT ON uses BEGIN SELECT raise(ABORT, 'no'); END")
+    with pytest.raises(StoreFailed):
+        await engine.recall.flush_uses()
+    file.execute("DROP TRIGGER no")
+    file.close()
+    assert engine.recall.used(kept).uses == 4
+    for _ in range(2):
+        await engine.recall.flush_uses()
+    (kept,) = (await engine.memories.page(owner, 10)).memories
+    assert (kept.uses, engine.recall.used(kept).uses) == (4, 5)
 
 
 async def test_what_was_recalled_counts_as_used(engine: Engine, owner: Actor) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.collection import Scope
+from commonplace.domain.errors import StoreFailed
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Memory
 from commonplace.domain.ranking import (
@@ -140,6 +141,7 @@ class Recall:
         self._embedding = embedding
         self._clock = clock
         self._used: Counter[int] = Counter()
+        self._writing: Counter[int] = Counter()
         self._together: Counter[tuple[int, int]] = Counter()
         self._meanings = Meanings(embedding)
 
@@ -155,9 +157,7 @@ class Recall:
                 return self._found(tx, _among(tx, actor, question, now), question, meaning)
 
             recalled = await self._store.read(work)
-        found = [hit.memory.number for hit in recalled.hits]
-        self._used.update(found)
-        self._together.update(combinations(sorted(found[:TOGETHER]), 2))
+        self._count([hit.memory.number for hit in recalled.hits])
         return recalled
 
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
@@ -211,9 +211,10 @@ class Recall:
         nowhere = Filter(frozenset(), self._clock.now())
         await self._store.read(lambda tx: self._found(tx, nowhere, question, meaning))
 
-    def used(self, memory: Memory) -> None:
-        """Someone has looked at it."""
-        self._used[memory.number] += 1
+    def used(self, memory: Memory) -> Memory:
+        """Someone has looked at it. It comes back with that counted, and with all that is not written down yet."""
+        self._count([memory.number])
+        return replace(memory, uses=memory.uses + self._used[memory.number] + self._writing[memory.number])
 
     async def recall_time(self, actor: Actor, text: str, *, language: str, margin: timedelta, limit: int) -> Moment:
         """Memories of the time that the text speaks of, ranked by what else it says."""
@@ -254,10 +255,17 @@ class Recall:
         total = len(memories) + found.more
         return Moment(None, None, None, memories, total, found.reach)
 
+    def _count(self, shown: Sequence[int]) -> None:
+        """Only where it can be written down: else it would grow for as long as the process runs."""
+        if self._store.writable:
+            self._used.update(shown)
+            self._together.update(combinations(sorted(shown[:TOGETHER]), 2))
+
     async def flush_uses(self) -> None:
         """Write down what was recalled since the last time. Losing this in a crash loses a hint, not a memory."""
         used, self._used = self._used, Counter()
         together, self._together = self._together, Counter()
+        self._writing += used
         now = self._clock.now()
 
         def work(tx: Transaction) -> None:
@@ -265,8 +273,14 @@ class Recall:
             for one, other in together:
                 tx.links.strengthen(one, other, CLOSER, now)
 
-        if used and self._store.writable:
-            await self._store.write(work)
+        try:
+            if used:
+                await self._store.write(work)
+        except StoreFailed:
+            self._used += used
+            raise
+        finally:
+            self._writing -= used
 
     def _found(self, tx: Reading, among: Filter, question: Question, meaning: Meaning) -> Recalled:
         """What is close enough, and what comes closest where nothing is."""

@@ -147,8 +147,7 @@ async def search(
 
 @actions.reads
 async def get(call: Call, *, memory_id: str, summarize: bool = False) -> Done:
-    kept = await call.engine.memories.get(call.actor, reference(memory_id))
-    call.engine.recall.used(kept)
+    kept = call.engine.recall.used(await call.engine.memories.get(call.actor, reference(memory_id)))
     data = whole(kept, call.actor.user)
     if summarize:
         data["summary"] = await call.engine.summaries.of([kept.content])
