@@ -66,7 +66,9 @@ async def test_an_export_is_the_data_its_form_and_its_time(talk: AssocConversati
     await talk.store("一つ", domain="project", project_id=project)
     for form in ("json", "csv", "markdown"):
         body = await talk.told("memory_manage", action="export", export_format=form, project_id=project)
-        assert set(body["data"]) == {"exported_data", "format", "exported_at", "count", "total", "has_more"}
+        assert set(body["data"]) == {
+            "exported_data", "format", "exported_at", "count", "associations_left_out", "total", "has_more"
+        }  # fmt: skip
         assert (body["data"]["format"], body["data"]["count"], body["data"]["total"]) == (form, 1, 1)
         assert "一つ" in body["data"]["exported_data"]
         assert body["message"] == "1件の記憶をエクスポートしました"

@@ -30,6 +30,18 @@ async def _pages(talk: AssocConversation) -> list[str]:
     return pages
 
 
+@behaviour("assoc.export.ties")
+async def test_a_form_without_ties_tells_how_many_it_leaves_out(local: AssocConversation, clock: Clock) -> None:
+    first = await local.store("灯台")
+    clock.advance(timedelta(days=1))
+    await local.store("数学の試験", associate_with=[first])
+    for form, count in (("json", 0), ("csv", 1), ("markdown", 1)):
+        body = await local.told("memory_manage", action="export", export_format=form)
+        assert body["data"]["associations_left_out"] == count
+        told = f" (関連付け1件は {form} に含まれません。json には含まれます)" if count else ""
+        assert body["message"] == f"2件の記憶をエクスポートしました{told}"
+
+
 @behaviour("assoc.export.pages")
 @pytest.mark.parametrize("step", [1, -1], ids=["forwards", "backwards"])
 async def test_what_is_too_much_for_one_export_comes_in_pages_with_all_its_ties(

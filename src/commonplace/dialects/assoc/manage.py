@@ -42,7 +42,8 @@ async def memory_manage(
     project_id: Annotated[str | None, described("Project, where the domain is project")] = None,
     session_id: Annotated[str | None, described("Session, where the domain is session")] = None,
     export_format: Annotated[
-        Literal["json", "csv", "markdown"] | None, described("Form of the data (export, import)", "json")
+        Literal["json", "csv", "markdown"] | None,
+        described("Form of the data; only json has associations (export, import)", "json"),
     ] = None,
     offset: Annotated[
         Count, described("How many of the oldest to leave out: next_offset of the last page (export)", 0)
@@ -90,18 +91,20 @@ async def export(
 ) -> Done:
     aim = await scope.aimed(call, target_domain, project_id, session_id)
     bundle, total = await call.engine.archive.bundle(aim.actor, offset)
-    end = offset + len(bundle.records)
+    end, untied = offset + len(bundle.records), formats.ties_left_out(export_format, bundle)
     data = {
         "exported_data": formats.written(export_format, bundle),
         "format": export_format,
         "exported_at": stamp(call.engine.clock.now()),
         "count": len(bundle.records),
+        "associations_left_out": untied,
         "total": total,
         "has_more": end < total,
         **({"next_offset": end} if end < total else {}),
     }
     cut = f" (全{total}件。続きは offset={end} で取得できます)" if end < total else ""
-    return Done(data, f"{len(bundle.records)}件の記憶をエクスポートしました{cut}{aim.remark}", aim.unused)
+    without = f" (関連付け{untied}件は {export_format} に含まれません。json には含まれます)" if untied else ""
+    return Done(data, f"{len(bundle.records)}件の記憶をエクスポートしました{without}{cut}{aim.remark}", aim.unused)
 
 
 @actions.writes

@@ -13,7 +13,7 @@ from commonplace.dialects.assoc.japanese import said
 from commonplace.domain.errors import Fault, Invalid
 from commonplace.domain.record import Bundle, Record, Untied
 
-__all__ = ["COLUMNS", "Brought", "read", "untied", "written"]
+__all__ = ["COLUMNS", "Brought", "read", "ties_left_out", "untied", "written"]
 
 T = TypeVar("T")
 _WRITERS: Mapping[str, Callable[[Bundle], str]] = {
@@ -26,10 +26,16 @@ _READERS: Mapping[str, Callable[[str], entry.Read]] = {
     "csv": sheet.read,
     "markdown": page.read,
 }
+_TIED = frozenset({"json"})
 
 
 def written(form: str, bundle: Bundle) -> str:
     return _WRITERS[form](bundle)
+
+
+def ties_left_out(form: str, bundle: Bundle) -> int:
+    """How many ties a form has no place for: a table or a page of texts is for people."""
+    return 0 if form in _TIED else len(bundle.links)
 
 
 @dataclass(frozen=True, slots=True)
