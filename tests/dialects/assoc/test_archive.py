@@ -125,7 +125,7 @@ async def test_a_second_import_changes_nothing(local: AssocConversation, form: s
     count = len(json.loads(before)["memories"])
     assert (body["data"]["imported_count"], body["data"]["skipped_count"]) == (0, count)
     assert body["message"] == f"0件をインポートしました (省略: {count}件)"
-    assert {line["result"] for line in body["data"]["report"]} == {"skipped: it is here already"}
+    assert {line["result"] for line in body["data"]["report"]} == {"省略しました: すでにここにあります"}
     assert await _export(local) == before
 
 
@@ -152,7 +152,7 @@ async def test_an_import_is_reported_line_by_line(talk: AssocConversation) -> No
         "odd_times", "odd_times_left_out",
     }  # fmt: skip
     assert (data["imported_count"], data["skipped_count"], data["error_count"], data["errors"]) == (101, 1, 0, [])
-    assert data["report"][0] | {"memory_id": ""} == {"line": 1, "memory_id": "", "result": "imported"}
+    assert data["report"][0] | {"memory_id": ""} == {"line": 1, "memory_id": "", "result": "取り込みました"}
     assert (len(data["report"]), data["report_left_out"]) == (100, 2)
 
 
@@ -452,7 +452,7 @@ async def test_what_has_ended_on_the_way_is_left_out(local: AssocConversation) -
     }
     report = await local.call("memory_manage", action="import", import_data=json.dumps(entries))
     assert (report["imported_count"], report["skipped_count"]) == (0, 2)
-    assert {line["result"] for line in report["report"]} == {"skipped: its time is over"}
+    assert {line["result"] for line in report["report"]} == {"省略しました: 期限が過ぎています"}
     assert (await local.call("user", action="get_sessions"))["sessions"] == []
 
 

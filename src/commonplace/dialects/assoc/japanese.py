@@ -85,6 +85,9 @@ _ENTRIES = {
     "{name} is in the future": "{name} が未来の日時です",
     "updated_at is before created_at": "updated_at が created_at より前の日時です",
     "a memory is not tied to itself": "記憶を自分自身に関連付けることはできません",
+    "imported": "取り込みました",
+    "skipped: it is here already": "省略しました: すでにここにあります",
+    "skipped: its time is over": "省略しました: 期限が過ぎています",
     "neither of the two was brought": "どちらの記憶も取り込まれていません",
     "one of the two is not here, or not yours to tie": "一方の記憶がここにないか、関連付ける権限がありません",
 }

@@ -122,7 +122,7 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
         "error_count": 0,
         "errors": [],
         "errors_left_out": 0,
-        "report": [{"line": n, "memory_id": id_, "result": what} for n, id_, what in report.lines[:MOST_SHOWN]],
+        "report": [{"line": n, "memory_id": id_, "result": said(what)} for n, id_, what in report.lines[:MOST_SHOWN]],
         "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
         "not_taken": not_taken,
         "associations_not_taken": [formats.untied(one) for one in report.untied[:MOST_SHOWN]],
