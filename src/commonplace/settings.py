@@ -131,7 +131,11 @@ class Settings:
         "", "a file with the encryption key in its first line, instead of COMMONPLACE_ENCRYPTION_KEY", metavar="FILE"
     )
     backup_dir: str = _setting("", "the folder of the backups (default: backups in the data folder)", metavar="DIR")
-    backup_daily: bool = _setting(True, "back up once a day by itself: yes or no", metavar="yes|no")
+    backup_daily: bool = _setting(
+        True,
+        "back up by itself, every day and when there is much more than in the last one: yes or no",
+        metavar="yes|no",
+    )
     backup_hour: int = _setting(3, "the hour from which the backup of a day is due", metavar="H")
     backup_keep_days: int = _setting(7, "days to keep the backups that were made by themselves", metavar="N")
     spaces: str = _setting(

@@ -1,5 +1,4 @@
 import asyncio
-import logging
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -24,8 +23,6 @@ from tests.storage.peer import peers
 
 pytestmark = pytest.mark.anyio
 
-DAY = timedelta(days=1)
-
 
 def another(folder: Path, clock: Clock, **settings: object) -> Engine:
     """A second process on the folder, as far as the store can tell."""
@@ -39,9 +36,6 @@ async def names(engine: Engine, owner: Actor) -> list[str]:
 
 async def texts(engine: Engine, owner: Actor) -> list[str]:
     return sorted(memory.content for memory in (await engine.memories.page(owner, 100)).memories)
-
-
-# Asked for
 
 
 async def test_a_backup_is_called_what_was_asked_or_the_time(engine: Engine, owner: Actor, folder: Path) -> None:
@@ -242,112 +236,3 @@ async def test_a_key_opens_no_more_after_a_restore(engine: Engine, owner: Actor)
     assert found[token.credential.id].collections == ("space:north",)
     with pytest.raises(Unauthenticated):
         await engine.access.authenticate(deleted.key)
-
-
-# By itself
-
-
-async def test_what_killed_processes_left_goes_at_the_start_of_the_next_and_every_day(
-    folder: Path, clock: Clock, engine: Engine, owner: Actor
-) -> None:
-    await engine.memories.remember(owner, Draft("one"))
-    await engine.backups.create(owner, "first")
-    place = Path(engine.backups.location)
-    left = [folder / ".restoring-0123abcd", place / ".first.0123abcd", place / ".second.0123abcd"]
-
-    def leave() -> None:
-        for one in left:
-            one.mkdir()
-            for name in ("commonplace.lock", "commonplace.db"):
-                (one / name).touch()
-
-    for _ in range(2):
-        leave()
-        next_one = another(folder, clock, backup_daily=False)
-        await next_one.upkeep.once()
-        assert [one for one in left if one.exists()] == []
-        leave()
-        clock.advance(DAY)
-        await next_one.upkeep.once()
-        assert [one for one in left if one.exists()] == []
-        await next_one.close()
-
-
-async def test_the_backup_of_a_day_is_made_once_and_read_back(
-    engine: Engine, owner: Actor, clock: Clock, folder: Path
-) -> None:
-    await engine.memories.remember(owner, Draft("one"))
-    await engine.upkeep.once()
-    await engine.upkeep.once()
-    assert await names(engine, owner) == ["daily-2026-01-15"]
-    assert (await engine.backups.verify(owner, "daily-2026-01-15")).contents
-    clock.advance(timedelta(hours=14))  # two at night: the day before is not over yet
-    await engine.upkeep.once()
-    assert await names(engine, owner) == ["daily-2026-01-15"]
-    clock.advance(timedelta(hours=1))
-    await engine.upkeep.once()
-    assert await names(engine, owner) == ["daily-2026-01-15", "daily-2026-01-16"]
-
-
-async def test_an_empty_store_is_not_backed_up(engine: Engine, owner: Actor, folder: Path) -> None:
-    await engine.upkeep.once()
-    assert not (folder / "backups").exists()
-
-
-async def test_it_can_be_turned_off(folder: Path, clock: Clock, engine: Engine, owner: Actor) -> None:
-    await engine.memories.remember(owner, Draft("one"))
-    quiet = another(folder, clock, backup_daily=False)
-    await quiet.upkeep.once()
-    assert not (folder / "backups").exists()
-    await quiet.close()
-
-
-async def test_old_ones_go_by_themselves_but_not_those_that_were_asked_for(
-    engine: Engine, owner: Actor, clock: Clock
-) -> None:
-    await engine.memories.remember(owner, Draft("one"))
-    await engine.backups.create(owner, "mine")
-    await engine.backups.restore(owner, "mine")
-    for _ in range(12):
-        await engine.upkeep.once()
-        clock.advance(DAY)
-    found = await names(engine, owner)
-    assert found[0] == "mine"
-    assert found[1:] == [f"daily-2026-01-{day}" for day in range(19, 27)]
-
-
-async def test_the_newest_stays_however_old_it_is(engine: Engine, owner: Actor, clock: Clock) -> None:
-    await engine.memories.remember(owner, Draft("one"))
-    await engine.upkeep.once()
-    clock.advance(100 * DAY)
-    assert await engine.backups.prune(owner) == []
-
-
-async def test_of_several_processes_one_makes_it(engine: Engine, owner: Actor, clock: Clock, folder: Path) -> None:
-    await engine.memories.remember(owner, Draft("one"))
-    others = [another(folder, clock) for _ in range(3)]
-    made = await asyncio.gather(*(one.backups.daily() for one in (engine, *others)))
-    assert len([backup for backup in made if backup]) == 1
-    assert [one.backups.trouble for one in (engine, *others)] == [""] * 4
-    for one in others:
-        assert await one.backups.daily() is None
-        await one.close()
-    assert await names(engine, owner) == ["daily-2026-01-15"]
-
-
-async def test_a_failure_is_logged_told_and_tried_again_later(
-    engine: Engine, owner: Actor, clock: Clock, folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    await engine.memories.remember(owner, Draft("one"))
-    (folder / "backups").write_text("in the way")
-    with caplog.at_level(logging.ERROR):
-        await engine.upkeep.once()
-    assert "the daily backup failed" in caplog.text
-    assert "is a file" in engine.backups.trouble
-    (folder / "backups").unlink()
-    await engine.upkeep.once()
-    assert await engine.backups.latest() is None
-    clock.advance(timedelta(hours=1))
-    await engine.upkeep.once()
-    assert engine.backups.trouble == ""
-    assert (await engine.backups.latest()) is not None

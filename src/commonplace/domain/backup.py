@@ -10,8 +10,12 @@ from commonplace.domain.errors import Invalid
 SUFFIX = ".db"
 _NAME = re.compile(r"\w[\w.-]{0,79}")
 _DAILY = "daily-"
+_GROWN = "grown-"
 _SAFETY = "before-restore-"
 _STAMP = "%Y%m%d-%H%M%S"
+_MUCH = 2
+"""Times as many memories. What is copied at each doubling is, together, less than twice the last copy."""
+_REST = timedelta(hours=1)
 
 
 class Part(StrEnum):
@@ -21,15 +25,6 @@ class Part(StrEnum):
     PROJECTS = "projects"
     SESSIONS = "sessions"
     ASSOCIATIONS = "associations"
-
-
-@dataclass(frozen=True, slots=True)
-class Rhythm:
-    """When backups are made by themselves, and how long they are kept."""
-
-    daily: bool = True
-    hour: int = 3
-    keep: timedelta = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +59,21 @@ class Backup:
         return self.parts == tuple(Part)
 
 
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """When backups are made by themselves, and how long they are kept."""
+
+    daily: bool = True
+    hour: int = 3
+    keep: timedelta = timedelta(days=7)
+
+    def is_outgrown(self, latest: Backup, memories: int, now: datetime) -> bool:
+        """Whether a store of so many memories has left the latest copy of this rhythm behind before the next day."""
+        if latest.contents is None or now - latest.made_at < _REST:
+            return False
+        return memories >= _MUCH * max(latest.contents.memories, 1)
+
+
 def backup_name(text: str) -> str:
     """The name, if it is one: it becomes the name of a file, and must not lead anywhere else."""
     name = text.removesuffix(SUFFIX)
@@ -84,6 +94,15 @@ def daily_name(day: date) -> str:
     return f"{_DAILY}{day:%Y-%m-%d}"
 
 
+def grown_name(at: datetime) -> str:
+    return f"{_GROWN}{at:{_STAMP}}"
+
+
+def is_periodic(name: str) -> bool:
+    """Whether it was made for the time or the growth, of a store that went on from there."""
+    return name.startswith((_DAILY, _GROWN))
+
+
 def is_automatic(name: str) -> bool:
     """Whether it was made by itself, and so may go by itself."""
-    return name.startswith((_DAILY, _SAFETY))
+    return is_periodic(name) or name.startswith(_SAFETY)

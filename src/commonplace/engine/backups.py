@@ -1,4 +1,4 @@
-"""The verbs on backups: create, list, verify, restore, prune; and the one that happens by itself every day."""
+"""The verbs on backups: create, list, verify, restore, prune; and those that happen by themselves."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from commonplace.domain.backup import (
     Part,
     Rhythm,
     daily_name,
+    grown_name,
     is_automatic,
+    is_periodic,
     manual_name,
     safety_name,
 )
@@ -64,6 +66,8 @@ class Backups:
         self._rhythm = rhythm
         self._holder = secrets.token_hex(8)
         self._done: date | None = None
+        self._latest: Backup | None = None
+        """The last one for the time or the growth, as far as this process has looked."""
         self._tidied: date | None = None
         self._not_before: datetime | None = None
         self.trouble = ""
@@ -144,21 +148,21 @@ class Backups:
         _check(actor)
         return await self._prune()
 
-    async def daily(self) -> Backup | None:
-        """The backup of this day where it is due: one process makes it, and the old ones go."""
+    async def automatic(self) -> Backup | None:
+        """The backup that is due by now, if one is: one process makes it, and the old ones go."""
         day = self._day()
         await self._tidy(day)
-        if not await self._is_due(day) or not await self._lease(_LEASE):
+        if self._not_before and self._clock.now() < self._not_before:
             return None
         try:
-            return await self._kept_daily(day)
+            made = await self._made(day) if await self._due(day) else None
         except CommonplaceError as failure:
             self.trouble = f"{failure.message} (at {self._clock.now().isoformat()})"
             self._not_before = self._clock.now() + _TRY_AGAIN
-            logger.error("the daily backup failed: %s", failure)
+            logger.error("the automatic backup failed: %s", failure)
             return None
-        finally:
-            await asyncio.shield(self._lease(timedelta()))
+        self.trouble = ""
+        return made
 
     async def _tidy(self, day: date) -> None:
         """At the start of a process and once a day, whether backups are made by themselves or not."""
@@ -167,13 +171,20 @@ class Backups:
         self._tidied = day
         await self._vault.tidy()
 
-    async def _kept_daily(self, day: date) -> Backup | None:
+    async def _made(self, day: date) -> Backup | None:
+        if not await self._lease(_LEASE):
+            return None
+        try:
+            return await self._kept(day)
+        finally:
+            await asyncio.shield(self._lease(timedelta()))
+
+    async def _kept(self, day: date) -> Backup | None:
         made = None
-        if not await self._place().has(daily_name(day)):  # another process may have been here before us
-            made = await self._place().create(daily_name(day), self._clock.now())
+        if name := await self._due(day):  # another process may have been here before us
+            made = self._latest = await self._place().create(name, self._clock.now())
             logger.info("backed up to %s in %s", made.name, self.location)
         await self._prune()
-        self._done, self.trouble = day, ""
         return made
 
     def _day(self) -> date:
@@ -181,15 +192,26 @@ class Backups:
         local = self._clock.now().astimezone(self._zone).replace(tzinfo=None)
         return (local - timedelta(hours=self._rhythm.hour)).date()
 
-    async def _is_due(self, day: date) -> bool:
-        if not self._rhythm.daily or self._vault is None or not self._store.writable or self._done == day:
+    async def _due(self, day: date) -> str:
+        """What the backup that is due is to be called; empty where none is."""
+        if not self._rhythm.daily or self._vault is None or not self._store.writable:
+            return ""
+        if self._done != day and not await self._vault.has(daily_name(day)):
+            return daily_name(day) if await self._store.read(lambda tx: tx.last_event()) else ""
+        self._done = day
+        return grown_name(self._clock.now().astimezone(self._zone)) if await self._is_outgrown(self._vault) else ""
+
+    async def _is_outgrown(self, vault: Vault) -> bool:
+        """The folder is looked at anew before the answer is yes: another process may have made one."""
+        if self._latest is not None and not await self._has_outgrown(self._latest):
             return False
-        if self._not_before and self._clock.now() < self._not_before:
-            return False
-        if await self._vault.has(daily_name(day)):
-            self._done = day
-            return False
-        return await self._store.read(lambda tx: tx.last_event()) > 0
+        made = [one for one in await vault.backups() if is_periodic(one.name)]
+        self._latest = made[-1] if made else None
+        return self._latest is not None and await self._has_outgrown(self._latest)
+
+    async def _has_outgrown(self, latest: Backup) -> bool:
+        memories = await self._store.read(lambda tx: tx.size())
+        return self._rhythm.is_outgrown(latest, memories, self._clock.now())
 
     async def _lease(self, term: timedelta) -> bool:
         now = self._clock.now()

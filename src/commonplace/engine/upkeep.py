@@ -94,7 +94,7 @@ class Upkeep:
             await self._memories.sweep()
             for chore in self._chores:
                 await chore()
-            await self._backups.daily()
+            await self._backups.automatic()
         await self._store.settle()
 
     async def begin(self) -> None:

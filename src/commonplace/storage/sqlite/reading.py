@@ -155,6 +155,9 @@ class SqliteReading(ReadingParts):
         row = self._one("count", **rows.filter_bindings(among))
         return int(row[0]) if row else 0
 
+    def size(self) -> int:
+        return int(self._single("document_count"))
+
     def crowd(self, among: Filter) -> Crowd:
         with self._index() as index:
             # It may have seen more than this view, or lack what is damaged.
@@ -311,10 +314,10 @@ class SqliteReading(ReadingParts):
 
     def statistics(self, now: datetime) -> Statistics:
         unembedded = self._one("unembedded_count", unfinished=UNFINISHED) or (0, None)
-        single = {name: (self._one(name) or (0,))[0] for name in ("document_count", "block_count", "last_event")}
+        single = {name: (self._one(name) or (0,))[0] for name in ("block_count", "last_event")}
         ephemeral = self._one("ephemeral_count", now=rows.micros(now)) or (0,)
         return Statistics(
-            memories=single["document_count"],
+            memories=self.size(),
             ephemeral=ephemeral[0],
             blocks=single["block_count"],
             unembedded=unembedded[0],
