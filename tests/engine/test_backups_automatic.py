@@ -127,8 +127,7 @@ async def test_a_store_that_grows_fast_is_backed_up_again_within_the_day(
         assert await names(engine, owner) == ["daily-2026-01-15", "grown-20260115-130000"]
     latest = await engine.backups.latest()
     assert latest
-    assert latest.contents
-    assert latest.contents.memories == 40
+    assert latest.memories == 40
 
 
 async def test_of_several_processes_one_backs_up_what_has_grown(

@@ -342,8 +342,9 @@ async def test_a_store_that_cannot_be_opened_is_replaced_and_its_files_are_set_a
     (folder / FILE_NAME).write_bytes(damaged)
     with pytest.raises(StoreCorrupt):
         SqliteStore(folder, FINGERPRINT)
-    aside = await vault.replace("first", NOW)
-    assert (aside / FILE_NAME).read_bytes() == damaged
+    done = await vault.replace("first", NOW)
+    assert (done.aside / FILE_NAME).read_bytes() == damaged
+    assert (done.before, done.backup.memories) == (None, 1)
     assert await kept_in(folder, house) == ["one"]
 
 

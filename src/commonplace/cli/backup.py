@@ -78,7 +78,7 @@ def _backups(options: argparse.Namespace) -> int:
         return 0
     print("NAME\tMADE\tMEMORIES\tBYTES\tENCRYPTED")
     for one in asyncio.run(vault(folder_settings(options)).backups()):
-        memories = one.contents.memories if one.contents else "?"
+        memories = "?" if one.memories is None else one.memories
         encrypted = "yes" if one.encrypted else "no"
         print(one.name, f"{one.made_at:%Y-%m-%dT%H:%M:%SZ}", memories, one.bytes, encrypted, sep="\t")
     return 0
@@ -116,15 +116,9 @@ def _verify_backup(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    from commonplace.bootstrap import vault
-
-    kinds = _kinds(options.include)
-    if not asyncio.run(vault(folder_settings(options)).has(options.name)):
-        raise Invalid("NAME", f"there is no backup {options.name!r}; `commonplace backups` lists them")
+    kinds, backup = _kinds(options.include), _named(options)
     if not options.yes:
-        whole = kinds is None and _is_whole(options)
-        how = "replaces what is kept now by" if whole else "gives what was changed since back what it was in"
-        raise Invalid("restore", f"this {how} {options.name!r}; repeat it with --yes to do it")
+        raise Invalid("restore", f"this {_effect(options, backup, kinds)}; repeat it with --yes to do it")
     try:
         return with_engine(options, lambda engine: _restored(engine, options.name, kinds), founding=kinds is None)
     except StoreCorrupt as damage:
@@ -134,12 +128,29 @@ def _restore(options: argparse.Namespace) -> int:
         return _replace(options)
 
 
-def _is_whole(options: argparse.Namespace) -> bool:
+def _named(options: argparse.Namespace) -> Backup:
     from commonplace.bootstrap import vault
     from commonplace.domain.backup import backup_name
 
-    listed = asyncio.run(vault(folder_settings(options)).backups())
-    return all(one.is_whole for one in listed if one.name == backup_name(options.name))
+    name = backup_name(options.name)
+    for one in asyncio.run(vault(folder_settings(options)).backups()):
+        if one.name == name:
+            return one
+    raise Invalid("NAME", f"there is no backup {options.name!r}; `commonplace backups` lists them")
+
+
+def _effect(options: argparse.Namespace, backup: Backup, kinds: list[str] | None) -> str:
+    """What it would do, with both figures where the one takes the place of the other."""
+    from commonplace.bootstrap import vault
+
+    if kinds is not None or not backup.is_whole:
+        return f"gives what was changed since back what it was in {backup.name!r}"
+    now = asyncio.run(vault(folder_settings(options)).size())
+    return f"replaces what is kept now ({_counted(now)}) by {backup.name!r} ({_counted(backup.memories)})"
+
+
+def _counted(memories: int | None) -> str:
+    return "memories that cannot be counted" if memories is None else f"{memories} memories"
 
 
 def _kinds(include: str | None) -> list[str] | None:
@@ -149,7 +160,7 @@ def _kinds(include: str | None) -> list[str] | None:
 async def _restored(engine: Engine, name: str, kinds: list[str] | None) -> int:
     done = await engine.backups.restore(await _person(engine, "restore"), name, kinds)
     if done.recovered is None:
-        print(f"restored {done.backup.name}: {done.contents.memories} memories")
+        print(f"restored {done.backup.name}: {_counted(done.contents.memories)} in place of {_counted(done.before)}")
     else:
         print(f"restored {done.backup.name} in part:")
         for part in done.includes:
@@ -168,6 +179,7 @@ def _replace(options: argparse.Namespace) -> int:
     """The store cannot be opened: no server can be running on it, and nothing can be read from it."""
     from commonplace.bootstrap import vault
 
-    aside = asyncio.run(vault(folder_settings(options)).replace(options.name, datetime.now(UTC)))
-    print(f"restored {options.name}; the damaged files are in {aside}")
+    done = asyncio.run(vault(folder_settings(options)).replace(options.name, datetime.now(UTC)))
+    print(f"restored {options.name}: {_counted(done.backup.memories)} in place of {_counted(done.before)}")
+    print(f"the damaged files are in {done.aside}")
     return 0

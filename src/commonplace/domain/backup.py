@@ -58,6 +58,11 @@ class Backup:
     def is_whole(self) -> bool:
         return self.parts == tuple(Part)
 
+    @property
+    def memories(self) -> int | None:
+        """How many it holds; None where the manifest is missing."""
+        return self.contents.memories if self.contents else None
+
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:

@@ -51,6 +51,11 @@ class Restored:
     recovered: Recovered | None = None
     """What became of a part; None where the store became what the backup is."""
 
+    @property
+    def before(self) -> int | None:
+        """How many memories there were; None where that was not kept."""
+        return self.safety.memories if self.safety else 0
+
 
 class Backups:
     """Copies of the whole store, for the day when it is needed."""
@@ -99,6 +104,11 @@ class Backups:
             if one.name == name:
                 return one
         raise NotFound("backup", name)
+
+    async def size(self, actor: Actor) -> int | None:
+        """How many memories there are now, to be held against a backup; None where they cannot be counted."""
+        _check(actor)
+        return await self._place().size()
 
     async def latest(self) -> Backup | None:
         """The newest one, for status answers."""

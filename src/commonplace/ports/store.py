@@ -204,6 +204,10 @@ class Vault(Protocol):
     @property
     def location(self) -> str: ...
 
+    async def size(self) -> int | None:
+        """How many memories the store holds as it is now; None where it is too damaged to be counted."""
+        ...
+
     async def create(self, name: str, at: datetime, parts: tuple[Part, ...] = ...) -> Backup:
         """Copy the store as it is at this moment and read the copy back; others may write meanwhile.
 

@@ -102,7 +102,9 @@ async def test_a_backup_is_made_under_a_name_or_the_time(local: AssocConversatio
     code, said = await local.refused("admin", action="backup", backup_path="昨日の")
     assert (code, said) == ("VALIDATION_ERROR", "すでに存在します: バックアップ '昨日の'。別の名前を指定してください")
     assert (await local.call("admin", action="backup"))["backup_path"] == "20260115-120000"
-    assert (await local.call("admin", action="system_stats"))["backups"] == 2
+    stats = await local.call("admin", action="system_stats")
+    assert stats["backups"] == 2
+    assert stats["latest_backup_memories"] == dict.fromkeys(stats["latest_backups"], 1)
     assert (await local.call("admin", action="health_check"))["last_backup"]["memories"] == 1
 
 
@@ -154,13 +156,16 @@ async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None
     await local.call("admin", action="backup", backup_path="good")
     later = await local.store("after")
     said = await local.invalid("admin", action="restore", backup_path="good")
-    assert said == "force: restore はストア全体を置き換えます。実行するには force: true を指定してください"
+    assert said == (
+        "force: restore はストア全体を置き換えます (現在の記憶 2件 → バックアップの記憶 1件)。"
+        "実行するには force: true を指定してください"
+    )
     assert (await local.get(later))["content"] == "after"
     body = await local.told("admin", action="restore", backup_path="good", force=True)
-    assert set(body["data"]) == {*BACKUP, "restored_memories", "includes", "safety_backup"}
+    assert set(body["data"]) == {*BACKUP, "restored_memories", "memories_before", "includes", "safety_backup"}
     assert body["data"]["includes"] == ALL
-    assert body["message"] == "バックアップから復元しました (good)"
-    assert body["data"]["restored_memories"] == 1
+    assert body["message"] == "バックアップから復元しました (good): 復元前の記憶 2件 → バックアップの記憶 1件"
+    assert (body["data"]["memories_before"], body["data"]["restored_memories"]) == (2, 1)
     assert (await local.get(kept))["content"] == "before"
     assert (await local.refused("memory", action="get", memory_id=later))[0] == "MEMORY_NOT_FOUND"
     await local.call("admin", action="restore", backup_path=body["data"]["safety_backup"], force=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import PurePath
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -25,6 +25,9 @@ from commonplace.domain.errors import Invalid, StoreCorrupt
 from commonplace.domain.memory import MAX_TAGS
 from commonplace.engine.memories import Reference
 from commonplace.ports import UNFINISHED, Page, Statistics
+
+if TYPE_CHECKING:
+    from commonplace.engine.backups import Restored
 
 MOST_MIGRATED = 1000
 MOST_NAMED = 20
@@ -114,9 +117,16 @@ async def _legible_statistics(call: Call) -> Statistics | None:
 async def system_stats(call: Call) -> Done:
     statistics = await call.engine.upkeep.statistics()
     backups = await call.engine.backups.list(call.actor)
-    names = [one.name for one in backups[-MOST_NAMED:]]
+    latest = backups[-MOST_NAMED:]
+    held = {one.name: one.memories for one in latest}
     visible = await figures(call, call.actor)
-    data = {**asdict(statistics), "backups": len(backups), "latest_backups": names, "visible": visible}
+    data = {
+        **asdict(statistics),
+        "backups": len(backups),
+        "latest_backups": list(held),
+        "latest_backup_memories": held,
+        "visible": visible,
+    }
     return Done(data, "システム統計を取得しました")
 
 
@@ -135,19 +145,34 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
     if not force:
         found = await call.engine.backups.get(call.actor, name)  # what is not there is missed first of all
         whole = include_data is None and found.is_whole
-        what = "ストア全体を置き換えます" if whole else "対象の種類をバックアップの内容に戻します"
+        what = await _replacing(call, found) if whole else "対象の種類をバックアップの内容に戻します"
         raise Invalid("force", f"restore は{what}。実行するには force: true を指定してください")
     with renamed(include="include_data"):
         done = await call.engine.backups.restore(call.actor, name, include_data)
     part = done.recovered
     data = {
         **_told(done.backup),
-        **(restoration.data(part, done.includes) if part else {"restored_memories": done.contents.memories}),
+        **(restoration.data(part, done.includes) if part else _whole(done)),
         "includes": list(done.includes),
         "safety_backup": done.safety.name if done.safety else None,
     }
-    told = restoration.words(part) if part else ""
+    told = restoration.words(part) if part else f": {_figures('復元前', done.before, done.contents.memories)}"
     return Done(data, f"バックアップから復元しました ({done.backup.name}){told}")
+
+
+async def _replacing(call: Call, found: Backup) -> str:
+    """With both figures: nobody should go back to a handful of memories unaware."""
+    now = await call.engine.backups.size(call.actor)
+    return f"ストア全体を置き換えます ({_figures('現在', now, found.memories)})"
+
+
+def _figures(when: str, now: int | None, then: int | None) -> str:
+    before, after = ("不明" if count is None else f"{count}件" for count in (now, then))
+    return f"{when}の記憶 {before} → バックアップの記憶 {after}"
+
+
+def _whole(done: Restored) -> dict[str, Any]:
+    return {"restored_memories": done.contents.memories, "memories_before": done.before}
 
 
 @actions.writes
@@ -250,5 +275,5 @@ def _told(one: Backup) -> dict[str, Any]:
         "size_bytes": one.bytes,
         "encrypted": one.encrypted,
         "sha256": one.sha256,
-        "memories": one.contents.memories if one.contents else None,
+        "memories": one.memories,
     }

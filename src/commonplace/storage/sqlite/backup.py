@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,28 @@ import apsw
 
 from commonplace.domain.backup import SUFFIX, Backup, Contents, Part, backup_name
 from commonplace.domain.doing import Doing
-from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound, StoreCorrupt
+from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound, StoreCorrupt, StoreFailed
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
 from commonplace.storage.sqlite.connection import connect, damaged, speaking_plainly
 from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
 from commonplace.storage.sqlite.doings import SqliteDoingWriting
 from commonplace.storage.sqlite.encryption import Form, form
 from commonplace.storage.sqlite.presence import present
+from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.restoring import pour, replace
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from commonplace.storage.sqlite.workshops import Workshop, clear_away, workshop
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What a backup was put in the place of, where the store could not be opened."""
+
+    aside: Path
+    """Where the damaged files are kept."""
+    before: int | None
+    """How many memories they held; None where they cannot be counted."""
+    backup: Backup
 
 
 class SqliteVault:
@@ -41,6 +54,9 @@ class SqliteVault:
     @property
     def location(self) -> str:
         return str(self._place)
+
+    async def size(self) -> int | None:
+        return await asyncio.to_thread(self._size)
 
     async def create(self, name: str, at: datetime, parts: tuple[Part, ...] = tuple(Part)) -> Backup:
         return await asyncio.to_thread(self._create, backup_name(name), at, parts)
@@ -57,7 +73,7 @@ class SqliteVault:
     async def restore(self, name: str, doing: Doing | None = None, safety: str = "") -> Contents:
         return await asyncio.to_thread(self._restored, backup_name(name), doing, safety and backup_name(safety))
 
-    async def replace(self, name: str, at: datetime) -> Path:
+    async def replace(self, name: str, at: datetime) -> Replaced:
         return await asyncio.to_thread(self._replaced, backup_name(name), at)
 
     @asynccontextmanager
@@ -140,6 +156,15 @@ class SqliteVault:
 
     # Looking
 
+    def _size(self) -> int | None:
+        if not self._path.exists():
+            return 0
+        try:
+            with speaking_plainly(self._path), closing(connect(self._path, writable=False, key=self._key)) as live:
+                return int(live.execute(queries()["document_count"]).get)
+        except StoreFailed:  # whoever goes on to work with it is told why
+            return None
+
     def _file(self, name: str) -> Path:
         return self._place / f"{backup_name(name)}{SUFFIX}"
 
@@ -210,16 +235,16 @@ class SqliteVault:
             failing.pop_all()
             return shop, store
 
-    def _replaced(self, name: str, at: datetime) -> Path:
+    def _replaced(self, name: str, at: datetime) -> Replaced:
         """For a store that cannot be opened any more: its files are set aside, not removed."""
-        self.verified(name)
+        found, before = self.verified(name), self._size()
         with speaking_plainly(self._path):
             self._make_place()
             with present(self._folder):
                 clear_away(self._folder, self._place)
             aside = self._place / f"damaged-{at:%Y%m%d-%H%M%S}"
             replace(self._found(name), self._path, self._key, aside)
-            return aside
+            return Replaced(aside, before, found)
 
     def _remove(self, name: str) -> None:
         file = self._found(name)
