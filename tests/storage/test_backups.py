@@ -16,6 +16,7 @@ from commonplace.domain.errors import (
     NotFound,
     StoreCorrupt,
     StoreFailed,
+    StoreFull,
     StoreInUse,
     StoreTooNew,
 )
@@ -24,6 +25,7 @@ from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.copying import inspected
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from tests.fakes import Embedder
+from tests.storage.disks import leave_free, small_disk
 from tests.storage.keeping import NOW
 from tests.storage.peer import peers
 from tests.storage.samples import House, founded
@@ -139,6 +141,15 @@ async def test_on_a_full_disk_no_half_backup_is_left(house: House, vault: Sqlite
     assert list(place.iterdir()) == []
     await house.keep("writing goes on")
     await vault.create("big", NOW)
+
+
+async def test_where_a_backup_finds_no_room_its_folder_is_named_and_the_cause(house: House, folder: Path) -> None:
+    await house.keep_all([f"text {number} " + "x" * 9000 for number in range(50)])
+    with small_disk() as disk:
+        leave_free(disk, 100_000)
+        with pytest.raises(StoreFull, match="No space left on device") as refusal:
+            await SqliteVault(folder, disk / "backups").create("big", NOW)
+        assert refusal.value.path == str(disk / "backups")
 
 
 # Verifying

@@ -6,6 +6,7 @@ import resource
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import apsw
@@ -34,6 +35,7 @@ pytestmark = pytest.mark.anyio
 
 FINGERPRINT = Embedder().fingerprint
 NOBODY = 65534
+AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
 
 
 def opened(folder: Path) -> SqliteStore:
@@ -132,6 +134,26 @@ async def test_when_the_disk_is_full_reading_goes_on_and_nothing_is_lost() -> No
         filler.unlink()
         await assert_usable_again(house, kept)
         await house.store.close()
+
+
+async def test_a_lease_that_finds_room_does_not_end_the_trouble_of_a_memory_that_did_not(folder: Path) -> None:
+    house = await founded(opened(folder))
+    await house.keep("before")
+
+    async def lease() -> None:
+        await house.store.write(lambda tx: tx.lease("upkeep", "one", AT, AT))
+
+    log = folder / f"{FILE_NAME}-wal"
+    with largest_file(log.stat().st_size + 100_000):
+        with pytest.raises(StoreFull):
+            await house.keep("x" * 400_000)
+        await lease()
+        assert house.store.trouble
+    await house.keep("room again")
+    assert house.store.trouble == ""
+    await lease()
+    assert house.store.trouble == ""
+    await house.store.close()
 
 
 async def test_closing_on_a_full_disk_leaves_no_thread_and_no_half_copy(folder: Path) -> None:

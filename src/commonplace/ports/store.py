@@ -261,7 +261,10 @@ class Store(Protocol):
     async def write(self, work: Callable[[Transaction], T]) -> T: ...
     @property
     def trouble(self) -> str:
-        """Why the last write failed; empty when it did not."""
+        """Why the last write failed; empty when it did not.
+
+        Where room was wanting: until a change that an event tells of finds room again.
+        """
         ...
 
     @property

@@ -20,7 +20,7 @@ from commonplace.domain.backup import SUFFIX, Backup, Contents, Part, backup_nam
 from commonplace.domain.doing import Doing
 from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound, StoreCorrupt, StoreFailed
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
-from commonplace.storage.sqlite.connection import connect, damaged, speaking_plainly
+from commonplace.storage.sqlite.connection import connect, damaged, speaking_plainly, translated
 from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
 from commonplace.storage.sqlite.doings import SqliteDoingWriting
 from commonplace.storage.sqlite.encryption import Form, form
@@ -117,7 +117,10 @@ class SqliteVault:
         with speaking_plainly(self._path), closing(connect(self._path, writable=False, key=self._key)) as live:
             live.execute("BEGIN")
             expected = contents(live)
-            copy(live, unfinished, self._key)
+            try:
+                copy(live, unfinished, self._key)
+            except apsw.FullError as full:  # it is not the store that lacks room
+                raise translated(full, self._place) from full
             try:
                 found = inspected(unfinished, self._key)
             except BackupBroken:

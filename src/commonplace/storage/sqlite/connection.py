@@ -34,6 +34,9 @@ _KINDS: tuple[tuple[tuple[type[Exception], ...], type[StoreFailed]], ...] = (
     ((apsw.Error, OSError), StoreFailed),
 )
 
+_NO_WORDS = "not an error"
+"""What SQLite has to say where only a code tells that something failed, as in copying."""
+
 _SYSTEM_KINDS: dict[int, type[StoreFailed]] = {
     errno.ENOSPC: StoreFull,
     errno.EDQUOT: StoreFull,
@@ -70,7 +73,13 @@ def translated(error: Exception, path: Path) -> StoreFailed:
     kind = next(ours for theirs, ours in _KINDS if isinstance(error, theirs))
     if isinstance(error, OSError):
         kind = _SYSTEM_KINDS.get(error.errno or 0, kind)
-    return kind(str(path), str(error) or type(error).__name__)
+    return kind(str(path), _cause(error))
+
+
+def _cause(error: Exception) -> str:
+    if not isinstance(error, apsw.Error) or str(error) != _NO_WORDS:
+        return str(error) or type(error).__name__
+    return os.strerror(errno.ENOSPC) if isinstance(error, apsw.FullError) else type(error).__name__
 
 
 def damaged(connection: apsw.Connection) -> str:

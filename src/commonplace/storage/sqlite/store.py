@@ -41,7 +41,7 @@ from commonplace.storage.sqlite.presence import Presence, is_anyone_here
 from commonplace.storage.sqlite.readers import Readers
 from commonplace.storage.sqlite.reading import SqliteReading
 from commonplace.storage.sqlite.writer import Writer
-from commonplace.storage.sqlite.writing import SqliteTransaction
+from commonplace.storage.sqlite.writing import SqliteTransaction, observed
 
 if TYPE_CHECKING:
     from commonplace.storage.sqlite.following import Follower
@@ -77,6 +77,7 @@ class SqliteStore:
         self._told: set[str] = set()
         self._closed = False
         self.trouble = ""
+        self._is_full = False
         self.damage = ""
         self._connect: Callable[[], apsw.Connection] = lambda: connect(self._path, writable=True, key=key)
         self._presence: Presence | None = None
@@ -109,12 +110,13 @@ class SqliteStore:
 
     async def write(self, work: Callable[[Transaction], T]) -> T:
         try:
-            result: T = await self._writing().submit(work)
+            done: tuple[T, bool] = await self._writing().submit(partial(observed, work))
         except StoreFailed as failure:
-            self.trouble = failure.message
+            self.trouble, self._is_full = failure.message, isinstance(failure, StoreFull)
             raise
-        self.trouble = ""
-        return result
+        if done[1] or not self._is_full:  # a lease finds room where a memory does not
+            self.trouble, self._is_full = "", False
+        return done[0]
 
     async def check(self) -> str:
         with speaking_plainly(self._path):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from commonplace.domain.access import Right
 from commonplace.domain.chain import Block, erasure_seal, revision_seal
@@ -25,11 +25,16 @@ if TYPE_CHECKING:
     from commonplace.storage.sqlite.following import Sight
 
 
+T = TypeVar("T")
+
+
 class SqliteTransaction(WritingParts, SqliteReading):
     """The Transaction port, on the writer's connection."""
 
     erased = False
     """Whether something was deleted since the log was last emptied."""
+    recorded = 0
+    """Events, also of what was not kept in the end."""
 
     def _sight(self, fingerprint: str) -> Sight:
         """What a transaction writes itself it sees at once."""
@@ -227,6 +232,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
     def record(self, happening: Happening) -> int:
         """With it the watches it concerns: later the memory may be gone, and nobody could tell."""
         number = self._added("record", **rows.happening_bindings(happening))
+        self.recorded += 1
         change = CHANGES.get(happening.kind)
         if change:
             SqliteWatchWriting(self._connection).notice(number, change, happening)
@@ -245,6 +251,12 @@ class SqliteTransaction(WritingParts, SqliteReading):
 
     def set_meta(self, key: str, value: str) -> None:
         self._do("set_meta", key=key, value=value)
+
+
+def observed(work: Callable[[SqliteTransaction], T], tx: SqliteTransaction) -> tuple[T, bool]:
+    """What comes of it, and whether it was a change that an event tells of."""
+    before = tx.recorded
+    return work(tx), tx.recorded > before
 
 
 def _either(new: Any, old: Any) -> Any:
