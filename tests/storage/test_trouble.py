@@ -25,6 +25,7 @@ from commonplace.domain.errors import (
 )
 from commonplace.ports import Store
 from commonplace.storage.sqlite import migrations
+from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from commonplace.storage.vectors import snapshot
 from tests.fakes import Embedder
@@ -56,6 +57,18 @@ async def test_where_no_folder_can_be_the_error_says_so(tmp_path: Path) -> None:
     with pytest.raises(StoreNowhere) as refused:
         opened(tmp_path / "file" / "memories")
     assert "--data-dir" in refused.value.remedy
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no such file system here")
+async def test_where_a_file_system_takes_no_folders_another_folder_is_asked_for(folder: Path) -> None:
+    nowhere = Path("/proc/nowhere")
+    with pytest.raises(StoreNowhere) as refused:
+        opened(nowhere)
+    assert "--data-dir" in refused.value.remedy
+    house = await founded(opened(folder))
+    with pytest.raises(StoreNowhere):
+        await SqliteVault(folder, nowhere).create("first", AT)
+    await house.store.close()
 
 
 # A full disk

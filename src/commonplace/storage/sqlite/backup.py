@@ -20,7 +20,7 @@ from commonplace.domain.backup import SUFFIX, Backup, Contents, Part, backup_nam
 from commonplace.domain.doing import Doing
 from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound, StoreCorrupt, StoreFailed
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
-from commonplace.storage.sqlite.connection import connect, damaged, speaking_plainly, translated
+from commonplace.storage.sqlite.connection import connect, damaged, make_folder, speaking_plainly, translated
 from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
 from commonplace.storage.sqlite.doings import SqliteDoingWriting
 from commonplace.storage.sqlite.encryption import Form, form
@@ -140,7 +140,7 @@ class SqliteVault:
     def _make_place(self) -> None:
         if self._place.exists() and not self._place.is_dir():
             raise Invalid("backup-dir", f"{self._place} is a file; choose a folder")
-        self._place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(self._place)
 
     def _tidied(self) -> None:
         with speaking_plainly(self._folder), present(self._folder):

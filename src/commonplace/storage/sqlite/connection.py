@@ -60,6 +60,14 @@ def speaking_plainly(path: Path) -> Iterator[None]:
         raise translated(error, path) from error
 
 
+def make_folder(folder: Path) -> None:
+    """With those above it, to be entered by its owner only."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileNotFoundError as error:  # those above it are there: it is a file system that takes no folders
+        raise StoreNowhere(str(folder), str(error)) from error
+
+
 @contextmanager
 def naming_the_cause(connection: apsw.Connection) -> Iterator[None]:
     """Where SQLite says no more than "disk I/O error", let the system say what it was: a quota, a broken disk."""

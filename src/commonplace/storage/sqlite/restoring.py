@@ -12,7 +12,7 @@ import apsw
 
 from commonplace.domain.backup import Contents
 from commonplace.domain.errors import StoreFailed
-from commonplace.storage.sqlite.connection import connect
+from commonplace.storage.sqlite.connection import connect, make_folder
 from commonplace.storage.sqlite.copying import contents, duplicate, made, opened, sync_names
 from commonplace.storage.sqlite.migrations import migrate
 from commonplace.storage.sqlite.presence import alone
@@ -27,7 +27,7 @@ Handover = Callable[[apsw.Connection, apsw.Connection], None]
 
 def pour(source: Path, target: Path, key: str, handover: Handover) -> Contents:
     """Make the store what the backup is. Whoever has it open sees the old state until the new one is there, whole."""
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(target.parent)
     make_file(target)
     with closing(connect(target, writable=True, key=key)) as live:
         migrate(live, target)

@@ -30,6 +30,7 @@ from commonplace.storage.sqlite.connection import (
     connect,
     connect_frozen,
     damaged,
+    make_folder,
     naming_the_cause,
     speaking_plainly,
     translated,
@@ -334,10 +335,9 @@ class SqliteStore:
 
 
 def _make_private(folder: Path) -> None:
-    """The folder, to be entered by its owner only."""
     if folder.exists() and not folder.is_dir():
         raise Invalid("data-dir", f"{folder} is a file; choose a folder")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
 
 
 def _refuse_emptied(path: Path) -> None:
