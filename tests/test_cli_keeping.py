@@ -53,10 +53,10 @@ async def test_a_backup_is_made_listed_verified_and_restored(folder: Path) -> No
     await filled(folder, "a storm comes up")
     refused = run("restore", "first", *where)
     assert refused.returncode == 2
-    assert "now (2 memories) by 'first' (1 memories); repeat it with --yes" in refused.stderr
+    assert "now (2 memories) by 'first' (1 memory); repeat it with --yes" in refused.stderr
     restored = run("restore", "first", "--yes", *where)
     assert restored.returncode == 0
-    assert "restored first: 1 memories in place of 2 memories\n" in restored.stdout
+    assert "restored first: 1 memory in place of 2 memories\n" in restored.stdout
     assert "before-restore-" in restored.stdout
     assert "a storm comes up" not in await found(folder, "storm")
 
@@ -170,10 +170,10 @@ async def test_a_store_that_cannot_be_opened_is_restored_all_the_same(folder: Pa
     assert checked.returncode == 1
     assert marks(checked.stdout)["store"] == "fail"
     refused = run("restore", "first", "--data-dir", str(folder))
-    assert "now (memories that cannot be counted) by 'first' (1 memories)" in refused.stderr
+    assert "now (memories that cannot be counted) by 'first' (1 memory)" in refused.stderr
     answer = run("restore", "first", "--yes", "--data-dir", str(folder))
     assert answer.returncode == 0, answer.stderr
-    assert "restored first: 1 memories in place of memories that cannot be counted\n" in answer.stdout
+    assert "restored first: 1 memory in place of memories that cannot be counted\n" in answer.stdout
     (aside,) = (folder / "backups").glob("damaged-*")
     assert (aside / "commonplace.db").read_bytes() == b"nonsense" * 5000
     assert "lighthouse" in await found(folder, "lighthouse")
@@ -205,9 +205,9 @@ async def test_a_damaged_store_is_held_against_the_backup_before_it_is_replaced(
     await filled(folder, "a storm comes up", "the sea lies calm")
     lose_table(folder / "commonplace.db", "words_data")
     refused = run("restore", "first", *where)
-    assert "now (3 memories) by 'first' (1 memories)" in refused.stderr
+    assert "now (3 memories) by 'first' (1 memory)" in refused.stderr
     answer = run("restore", "first", "--yes", *where)
-    assert "restored first: 1 memories in place of 3 memories\n" in answer.stdout, answer.stderr
+    assert "restored first: 1 memory in place of 3 memories\n" in answer.stdout, answer.stderr
     assert "the damaged files are in" in answer.stdout
 
 

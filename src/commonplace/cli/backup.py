@@ -150,7 +150,9 @@ def _effect(options: argparse.Namespace, backup: Backup, kinds: list[str] | None
 
 
 def _counted(memories: int | None) -> str:
-    return "memories that cannot be counted" if memories is None else f"{memories} memories"
+    if memories is None:
+        return "memories that cannot be counted"
+    return "1 memory" if memories == 1 else f"{memories} memories"
 
 
 def _kinds(include: str | None) -> list[str] | None:
