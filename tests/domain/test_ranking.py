@@ -1,7 +1,7 @@
 """Ranking: what decides the order, what may only nudge it, and what the shown similarity means."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace.domain.errors import Invalid
 from commonplace.domain.ranking import (
+    CLEARLY,
     DEFAULT,
     SHOWN,
     Beside,
@@ -121,7 +122,31 @@ def test_the_order_goes_by_bm25_and_the_similarity_by_the_words() -> None:
 
 
 def test_meaning_and_words_together_beat_either() -> None:
-    assert order(Candidate(1, 0.6, 0), Candidate(2, 0.6, 5), Candidate(3, 0.2, 5)) == [2, 3, 1]
+    assert order(Candidate(1, 0.45, 0), Candidate(2, 0.45, 5), Candidate(3, 0.3, 5)) == [2, 3, 1]
+
+
+def test_a_shared_word_lifts_nothing_above_what_is_clearly_closer_by_its_meaning() -> None:
+    answer, misled, hint = Candidate(1, 0.6, 0), Candidate(2, 0.1, 4), Candidate(3, 0.5, 4)
+    assert order(answer, misled) == [1, 2]
+    assert order(answer, hint) == [3, 1]  # with its words it is about as close
+    assert order(answer, misled._replace(cosine=None)) == [2, 1]  # nothing is known against it
+
+
+def test_what_has_every_word_comes_before_the_closest_meaning() -> None:
+    assert order(Candidate(1, 0.92, 0), Candidate(2, 0.1, ASKED)) == [2, 1]
+
+
+def test_words_that_are_held_back_still_tell_those_apart_that_have_them() -> None:
+    assert order(*(Candidate(row, 0.1, row) for row in (3, 1, 4, 2)), Candidate(9, 0.7, 0)) == [9, 4, 3, 2, 1]
+
+
+@given(found)
+def test_only_what_is_about_as_close_or_has_every_word_comes_before_the_closest_meaning(some: list[Candidate]) -> None:
+    known = {one.row: one._replace(whole=None) for one in some if one.cosine is not None}
+    closest = max(known.values(), key=lambda one: one.cosine or 0.0, default=Candidate(0, 0.0, 0))
+    enough = similarity(closest.cosine, 0.0, SCALE) - CLEARLY - 1e-9
+    before = takewhile(lambda one: one.row != closest.row, ranked(*known.values()))
+    assert all(one.similarity >= enough or known[one.row].lexical >= ASKED * 0.99 for one in before)
 
 
 def test_without_vectors_the_words_decide() -> None:

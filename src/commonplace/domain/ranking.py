@@ -112,6 +112,12 @@ ALONE = Weights(neighbours=0.0)
 """Where what stands beside a memory says nothing about it."""
 FAINT = 0.2
 """Below this similarity a text has nothing to do with what was asked."""
+CLEARLY = 0.15
+"""By so much less a memory is clearly not as close as another."""
+_NEARLY = 0.05
+"""By so much less it is nearly as close."""
+_ROOM = 0.2
+"""Below what words may not lift them above, those held back keep their order within so much."""
 _FEW = 0.5
 """Most texts with some of the words have at most so much of them."""
 SHOWN = 5e-5
@@ -151,8 +157,10 @@ class Contest:
         self._lent: dict[int, float] = {}
         self._own = dict.fromkeys(evidence.lexical, 0.0)
         self._own |= self._meant(evidence.cosines, evidence.wholes)
-        for row, covered in self._coverage.items():
-            self._own[row] += weights.lexical * covered
+        self._words = {row: weights.lexical * covered for row, covered in self._coverage.items()}
+        for row, more in self._words.items():
+            self._own[row] += more
+        self._hold_words_back()
 
     def best(self, limit: int | None = None, least: float = 0.0, *, or_said: bool = False) -> list[Ranked]:
         """Best first, equal ones by row.
@@ -178,6 +186,32 @@ class Contest:
         span, share = self._scale.span, self._weights.whole
         part, whole, usual = (1 - share) / span, share / span, self._scale.usual / span
         return {row: part * one + whole * wholes.get(row, one) - usual for row, one in cosines.items()}
+
+    def _hold_words_back(self) -> None:
+        """Words lift nothing above what is closest by its meaning, unless it is about as close with them itself.
+
+        Those held back keep their order. What has every word is what was asked for, and what has no vector has nothing
+        that speaks against it: neither is held back.
+        """
+        closest = _meaning(max(self._cosines.values(), default=0.0), self._scale)
+        near = _cosine(closest - _NEARLY, self._scale) - _ROUNDING
+        ceiling = min((self._own[row] for row, cosine in self._cosines.items() if cosine >= near), default=inf)
+        lowest = ceiling - self._weights.boosts - _ROOM
+        for row in self._misled(lowest, closest - CLEARLY):
+            over = self._own[row] - lowest
+            back = min(over * over / (over + _ROOM), self._words[row])
+            self._words[row] -= back
+            self._own[row] -= back
+
+    def _misled(self, lowest: float, least: float) -> Iterable[int]:
+        """The rows above that for which only some words speak, while their meaning speaks against them."""
+        own, cosines, said = self._own, self._cosines, self._said
+        near, everything = _cosine(least, self._scale), 1.0 - _ROUNDING
+        high = [
+            row for row in self._words if own[row] > lowest and cosines.get(row, inf) < near and said[row] < everything
+        ]
+        likely = set(self._promising(high, least))
+        return [row for row in high if row not in likely or self._close(row) < least]
 
     def _with_neighbours(self, leaders: Sequence[int]) -> dict[int, float]:
         """What each row has with what is lent to it."""
@@ -247,7 +281,7 @@ class Contest:
         return similarity(self._cosines.get(row), self._said.get(row, 0.0), self._scale)
 
     def _reasons(self, row: int, standing: Standing) -> dict[str, float]:
-        lexical = self._weights.lexical * self._coverage.get(row, 0.0)
+        lexical = self._words.get(row, 0.0)
         importance, recency, use = boosts(standing, self._weights)
         return {
             "vector": self._own[row] - lexical,
