@@ -153,10 +153,7 @@ class Settings:
     model_key: str = _setting("", "the key for that endpoint", secret=True)
     model_tokens: int = _setting(0, "the longest answer to ask it for, in tokens; 0: its own limit", metavar="N")
     consolidation_timeout: float = _setting(600.0, "seconds that a consolidation may wait for a model", metavar="S")
-    read_only: bool = _setting(
-        False,
-        "offer only the tools that read; of a tool with several actions (assoc), refuse those that change or write",
-    )
+    read_only: bool = _setting(False, "offer only tools that read; of one with several actions refuse those that write")
     tools: tuple[str, ...] = _setting((), "offer only these tools", metavar="NAMES")
     exclude_tools: tuple[str, ...] = _setting((), "offer all tools but these", metavar="NAMES")
     timezone: str = _setting(
