@@ -52,8 +52,8 @@ async def test_a_text_is_tied_to_what_its_author_wrote_just_before(engine: Engin
     found = await ties(engine, await store(engine, owner, "pomegranates"))
     assert found == {
         written[4].id: (LinkKind.TEMPORAL, 0.48),
-        written[3].id: (LinkKind.TEMPORAL, 0.36),
-        written[2].id: (LinkKind.TEMPORAL, 0.24),
+        written[3].id: (LinkKind.TEMPORAL, 0.18),
+        written[2].id: (LinkKind.TEMPORAL, 0.08),
     }
 
 
