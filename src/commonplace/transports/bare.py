@@ -17,8 +17,9 @@ from mcp.shared.inbound import (
     encode_header_value,
 )
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from commonplace.transports.messages import again
 from commonplace.transports.refusals import Refusal
 
 _REVISION = "2026-07-28"
@@ -43,27 +44,18 @@ class Bare:
         came = await receive()
         request = _bare(came.get("body", b""))
         if request is None:
-            await self._app(scope, _again(came, receive), send)
+            await self._app(scope, again(came, receive), send)
         elif not _is_json(scope):
             await _NO_JSON(scope, receive, send)
         else:
             body = json.dumps(_enveloped(request)).encode()
             headed = {**scope, "headers": _headers(scope, request, body)}
-            await self._stateless(headed, _again({**came, "body": body}, receive), send)
+            await self._stateless(headed, again({**came, "body": body}, receive), send)
 
 
 def _is_json(scope: Scope) -> bool:
     kind: bytes = dict(scope["headers"]).get(b"content-type", b"")
     return kind.lower().startswith(b"application/json")
-
-
-def _again(came: Message, receive: Receive) -> Receive:
-    waiting = [came]
-
-    async def again() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return again
 
 
 def _bare(body: bytes) -> dict[str, Any] | None:

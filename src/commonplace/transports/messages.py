@@ -90,12 +90,18 @@ class Parted:
         except Unreadable as problem:
             await _refusal(problem)(scope, receive, send)
             return
-        waiting = [{**came, "body": body} if arguments else came]
+        taken = again({**came, "body": body} if arguments else came, receive)
+        await self._app({**scope, ARGUMENTS: arguments} if arguments else scope, taken, send)
 
-        async def again() -> Message:
-            return waiting.pop() if waiting else await receive()
 
-        await self._app({**scope, ARGUMENTS: arguments} if arguments else scope, again, send)
+def again(came: Message, receive: Receive) -> Receive:
+    """For who comes next: first what was taken already, then the rest."""
+    waiting = [came]
+
+    async def next_one() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_one
 
 
 def _refusal(problem: Unreadable) -> Response:
