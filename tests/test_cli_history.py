@@ -108,7 +108,7 @@ async def test_a_session_is_taken_back_only_when_that_is_said_twice(
     done = run("history", "take-back", *session, "--yes")
     assert done.stdout == planned.stdout
     assert done.stdout.splitlines() == [
-        "labels put back\tcore://agent",
+        "labels put back\tcore://agent\tpriority: 1 -> 3",
         "path removed\tcore://agent/new",
         "removed\tplanted by the second",
         "restored\tone 2 [31m three -> one two three",

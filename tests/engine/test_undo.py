@@ -84,7 +84,9 @@ async def test_changed_labels_are_put_back(house: House) -> None:
     before = await house.state()
     await house.sam.label("core://a", priority=1)
     await house.sam.label("core://a", disclosure="other")
-    assert await house.taken_back() == ["labels put back"] * 2
+    steps = (await house.take_back()).steps
+    assert [step.remedy for step in steps] == [Remedy.RELABELLED] * 2
+    assert [step.turns for step in steps] == [(Turn("disclosure", "other", "told"),), (Turn("priority", "1", "3"),)]
     assert await house.state() == before
 
 
@@ -146,7 +148,8 @@ async def test_a_promoted_memory_ends_again_when_it_would_have(house: House, clo
     before = await house.state()
     clock.advance(timedelta(hours=1))
     await house.sam.engine.memories.set_end(house.sam.actor, Reference(memory.id), None)
-    assert await house.taken_back() == ["end put back"]
+    (step,) = (await house.take_back()).steps
+    assert (step.remedy, step.turns) == (Remedy.END_PUT_BACK, (Turn("end", "", "2026-01-15 14:00:00"),))
     assert await house.state() == before
     clock.advance(timedelta(hours=1))
     assert not (await house.person.engine.recall.recall(house.person.actor, Question("passing"))).hits
@@ -434,7 +437,11 @@ async def test_labels_put_on_are_taken_off_and_those_taken_off_put_back(house: H
     await engine.labels.attach(tom, kept, old.id)
     await engine.labels.detach(sam, kept, old.id)
     await engine.labels.attach(sam, kept, new.id)
-    assert await house.taken_back() == ["label removed", "label put back"]
+    steps = (await house.take_back()).steps
+    assert [(step.remedy, step.turns) for step in steps] == [
+        (Remedy.UNLABELLED, (Turn("label", "new", ""),)),
+        (Remedy.LABELLED, (Turn("label", "", "old"),)),
+    ]
     assert await _labels(house, kept) == ["old"]
     assert await house.taken_back() == []
     await engine.labels.attach(tom, kept, new.id)

@@ -19,8 +19,10 @@ from tests.fakes import Clock, Embedder
 pytestmark = pytest.mark.anyio
 
 _AS_BEFORE = """
-UPDATE events SET detail = json_remove(detail, '$.ties', '$.ties_after') WHERE kind = 'linked';
-UPDATE events SET detail = json_remove(detail, '$.ties_after') WHERE kind = 'unlinked';
+UPDATE events SET detail = json_object('other', detail ->> '$.ties_after[0][1]') WHERE kind = 'linked';
+UPDATE events
+SET detail = json_object('other', detail ->> '$.ties[0][1]', 'ties', detail -> '$.ties')
+WHERE kind = 'unlinked';
 PRAGMA user_version = 9;
 """
 

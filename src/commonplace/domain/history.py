@@ -76,7 +76,7 @@ class Remedy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A field of a memory, a glimpse of what it is and of what it becomes."""
+    """A field of a memory or something beside it, a glimpse of what it is and of what it becomes; empty where none."""
 
     name: str
     old: str
@@ -86,10 +86,11 @@ class Turn:
 def turns(comparison: Comparison) -> tuple[Turn, ...]:
     """What differs, shown from where it differs. Keywords follow the text: beside it they would tell nothing new."""
     names = [name for name in comparison.fields if name != "keywords" or "content" not in comparison.fields]
-    return tuple(
-        Turn(name, *_apart(_written(getattr(comparison.old, name)), _written(getattr(comparison.new, name))))
-        for name in names
-    )
+    return tuple(turn(name, getattr(comparison.old, name), getattr(comparison.new, name)) for name in names)
+
+
+def turn(name: str, old: object, new: object) -> Turn:
+    return Turn(name, *_apart(_written(old), _written(new)))
 
 
 def _written(value: object) -> str:
@@ -123,11 +124,11 @@ class Undoing:
     other: str | None = None
     """The other end of a tie, empty where that is gone or not to be seen; none where it is about no tie."""
     turns: tuple[Turn, ...] = ()
-    """What of the memory becomes what it was; none where it is about no text."""
+    """What of the memory becomes what it was: its fields, its end, a label, what its path is labelled with."""
 
 
-def done(remedy: Remedy, memory: Memory, where: str = "") -> Undoing:
-    return Undoing(remedy, memory.id, where or glimpse(memory.content))
+def done(remedy: Remedy, memory: Memory, where: str = "", *, turns: tuple[Turn, ...] = ()) -> Undoing:
+    return Undoing(remedy, memory.id, where or glimpse(memory.content), turns=turns)
 
 
 def left(memory: Memory, reason: str) -> Undoing:

@@ -46,6 +46,7 @@ from commonplace.engine.access import changeable, readable
 from commonplace.engine.customs import Customs
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import Memories, checked
+from commonplace.engine.ties import keep_in
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
 _SOURCE = "bundle"
@@ -182,8 +183,10 @@ class Archive:
         reasons = [_untied(link, brought, ids, own) for link in bundle.links]
         report.untied += [Untied(link, why) for link, why in zip(bundle.links, reasons, strict=True) if why]
         between = [link for link, why in zip(bundle.links, reasons, strict=True) if not why]
+        about = partial(_changeable_end, own={ids[end] for end in own})
         for start in range(0, len(between), _LINKS_AT_ONCE):
-            await self._store.write(partial(_keep, ids=ids, links=between[start : start + _LINKS_AT_ONCE]))
+            links = [_link(link, ids) for link in between[start : start + _LINKS_AT_ONCE]]
+            await self._store.write(partial(keep_in, actor=actor, links=links, now=self._clock.now(), about=about))
 
     def _ends(
         self, tx: Reading, actor: Actor, links: Iterable[RecordedLink], brought: Mapping[str, MemoryId]
@@ -308,10 +311,13 @@ def _untied(link: RecordedLink, brought: Container[str], here: Container[str], o
     return "" if is_allowed else NO_END
 
 
-def _keep(tx: Transaction, ids: Mapping[str, MemoryId], links: Sequence[RecordedLink]) -> None:
-    for one in links:
-        kind = LinkKind(one.kind)
-        tx.links.keep(Link(ids[one.source], ids[one.target], kind, one.strength, one.created_at, one.used_at))
+def _link(one: RecordedLink, ids: Mapping[str, MemoryId]) -> Link:
+    return Link(ids[one.source], ids[one.target], LinkKind(one.kind), one.strength, one.created_at, one.used_at)
+
+
+def _changeable_end(link: Link, own: Container[MemoryId]) -> MemoryId:
+    """Who brings a tie may take it back, as what was done to a memory of his."""
+    return link.source if link.source in own else link.target
 
 
 def _source(actor: Actor) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,16 +12,15 @@ from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.event import Event, Session
 from commonplace.domain.filter import Filter
 from commonplace.domain.history import Comparison, Done, restoring, state
-from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Memory, Version
 from commonplace.engine import trees
 from commonplace.engine.access import readable
 from commonplace.engine.memories import Memories, Reference
-from commonplace.engine.ties import OTHER
+from commonplace.engine.others import MOST_CHANGES
+from commonplace.engine.ties import others
 from commonplace.ports import Clock, Reading, Store
 
 MOST_SESSIONS = 1000
-MOST_CHANGES = 20_000
 _GLIMPSE = 80
 
 
@@ -92,16 +91,16 @@ def _shown(tx: Reading, tree: int, events: Sequence[Event], memories: dict[int, 
     return shown
 
 
-def _with_others(tx: Reading, among: Filter, shown: Sequence[Done]) -> list[Done]:
-    """The same with the other ends of ties, as far as these are among what may be seen."""
-    ids = {MemoryId(done.event.detail.get(OTHER, "")) for done in shown if done.is_tie}
-    others = {memory.id: memory for memory in (tx.memory(one, among) for one in ids) if memory}
+def _with_others(tx: Reading, among: Filter, shown: Iterable[Done]) -> list[Done]:
+    """The same with the other ends of ties, each by itself, as far as these are among what may be seen."""
+    apart = [(done, end) for done in shown for end in (others(done.event) if done.is_tie else [None])]
+    ids = {end for _, end in apart if end}
+    there = {memory.id: memory for memory in (tx.memory(one, among) for one in ids) if memory}
 
-    def whole(done: Done) -> Done:
-        other = others.get(done.event.detail.get(OTHER, "")) if done.is_tie else None
+    def whole(done: Done, other: Memory | None) -> Done:
         return replace(done, other=other.id, other_glimpse=_glimpse(other)) if other else done
 
-    return [whole(done) for done in shown]
+    return [whole(done, there.get(end) if end else None) for done, end in apart]
 
 
 def _glimpse(memory: Memory) -> str:

@@ -20,7 +20,7 @@ from commonplace.engine.access import readable
 from commonplace.engine.associations import associated
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import TIED, Memories, Reference, checked_change
-from commonplace.engine.ties import loose, retie_in
+from commonplace.engine.ties import Retie, loose, retie_in
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 MOST_RELATED = 200
@@ -116,7 +116,7 @@ class Links:
         if source.id == target.id:
             raise Invalid("other", "a memory cannot be tied to itself")
         link = Link(source.id, target.id, LinkKind.MANUAL, strength, now)
-        retie_in(tx, actor, source, target.id, now, on=[link])
+        retie_in(tx, actor, source, [Retie(target.id, on=[link])], now)
 
     async def disconnect(self, actor: Actor, one: Reference, other: Reference) -> int:
         """Untie two memories; how many ties there were."""
@@ -130,7 +130,7 @@ class Links:
         ties = loose(tx, source.id, target.id)
         if not ties:
             raise NotFound("tie to", target.id, "get_related with depth 1 shows what it is tied to")
-        retie_in(tx, actor, source, target.id, now, off=ties)
+        retie_in(tx, actor, source, [Retie(target.id, off=ties)], now)
         return len(ties)
 
     async def among(self, actor: Actor, memories: Sequence[Memory], limit: int) -> Sequence[Link]:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from commonplace.domain.event import Event, EventKind
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.link import Link
-from commonplace.engine.ties import TYING, Pair, pair
+from commonplace.engine.ties import TYING, Pair, pairs
 from commonplace.ports import Transaction
 
-MOST_CHANGES = 20_000
+MOST_CHANGES = 40_000
+"""Of a session, or about a memory. An import tells of each memory once, and once of the ties that begin there."""
 
 
 class Others:
@@ -21,6 +22,7 @@ class Others:
         self._session = session
         self._last = tx.last_event()
         self._about: dict[MemoryId, Sequence[Event]] = {}
+        self._last_tied: dict[MemoryId, dict[Pair, int]] = {}
 
     def since(self, memory: MemoryId, number: int) -> Iterator[Event]:
         """What they have done to a memory since the event of this number."""
@@ -31,7 +33,15 @@ class Others:
 
     def tied(self, two: Pair, since: int) -> bool:
         """Also where there was a tie already: whoever ties what is tied wants it to stay."""
-        return any(one.kind in TYING and pair(one) == two for end in two for one in self.since(end, since))
+        return any(self._ties(end).get(two, 0) > since for end in two)
+
+    def _ties(self, memory: MemoryId) -> dict[Pair, int]:
+        """When they last told of ties of a memory: once for all that may be asked, since there may be very many."""
+        if memory not in self._last_tied:
+            tying = [one for one in self.since(memory, 0) if one.kind in TYING]
+            tying.sort(key=lambda one: one.number)
+            self._last_tied[memory] = {two: one.number for one in tying for two in pairs(one)}
+        return self._last_tied[memory]
 
     def hold(self, link: Link, since: int) -> bool:
         """By tying the two, or by storing one with a tie to the other."""

@@ -31,6 +31,7 @@ from commonplace.engine.comparison import (
 )
 from commonplace.engine.embedding import Embedding
 from commonplace.engine.memories import TIED, Memories
+from commonplace.engine.ties import keep_in
 from commonplace.ports import Clock, Store, Transaction
 
 
@@ -263,8 +264,12 @@ class _PuttingBack:
     def _tie(self, ties: Ties, done: Recovered) -> None:
         """Between what is here, or came back just now."""
         ends = ties.ends | self._returned
+        whole = []
         for link in ties.links:
-            if link.source not in ends or link.target not in ends:
-                done.tell(loose(link))
+            if link.source in ends and link.target in ends:
+                whole.append(link)
             else:
-                done.count(Part.ASSOCIATIONS, Fate.PUT_BACK if self._tx.links.keep(link) else Fate.UNCHANGED)
+                done.tell(loose(link))
+        kept = keep_in(self._tx, self._actor, whole, self._now)
+        done.count(Part.ASSOCIATIONS, Fate.PUT_BACK, kept)
+        done.count(Part.ASSOCIATIONS, Fate.UNCHANGED, len(whole) - kept)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from commonplace.domain.access import Actor
@@ -77,7 +76,7 @@ class Texts:
         elif verdict.before.number != memory.version:
             self._restore(memory, verdict.before)
             became = turns(Comparison(state(memory), verdict.before))
-            yield replace(done(Remedy.RESTORED, memory), turns=became)
+            yield done(Remedy.RESTORED, memory, turns=became)
 
     def _restore(self, memory: Memory, before: Version) -> None:
         prints = None

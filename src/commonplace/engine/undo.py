@@ -11,7 +11,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import CommonplaceError, Conflict, Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
-from commonplace.domain.history import Remedy, Retying, Undoing, Undone, done, glimpse, left
+from commonplace.domain.history import Remedy, Undoing, Undone, done, left, turn
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Ephemeral, Memory
 from commonplace.domain.path import Amendment, Path
@@ -23,8 +23,9 @@ from commonplace.engine.labels import ATTACHED, LABEL, put_in
 from commonplace.engine.memories import Memories
 from commonplace.engine.others import MOST_CHANGES, Others
 from commonplace.engine.paths import Paths
+from commonplace.engine.retying import Ties
 from commonplace.engine.texts import Texts, judged, texts_before
-from commonplace.engine.ties import OTHER, TYING, Pair, loose, pair, retie_in, retyings
+from commonplace.engine.ties import TYING
 from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
 _ATTEMPTS = 3
@@ -122,23 +123,22 @@ class _Walk:
         self._first_ends: dict[int, int] = {}
         self._first_labels: dict[tuple[int, str], Event] = {}
         self._first_moves: dict[int, Event] = {}
-        self._retyings: dict[Pair, Retying] = {}
+        self._events = _events(tx, actor, session, now)
         self._others = Others(tx, session)
+        self._ties = Ties(tx, actor, self._events, self._others, self._readable)
         self._texts = Texts(tx, actor, session, memories, self._others, prints, now)
 
     def back(self) -> Iterator[Undoing]:
-        events = _events(self._tx, self._actor, self._session, self._now)
-        self.touched = {event.memory for event in events}
-        for event in events:
+        self.touched = {event.memory for event in self._events}
+        for event in self._events:
             if event.kind in _ENDS:
                 self._first_ends.setdefault(event.memory_number, event.number)
             elif LABEL in event.detail:
                 self._first_labels.setdefault((event.memory_number, event.detail[LABEL]), event)
             elif event.kind is EventKind.MOVED and event.detail.get("from") != event.detail.get("to"):
                 self._first_moves.setdefault(event.memory_number, event)
-        self._retyings = retyings(events)
-        amendments = _lasting(self._tx.paths.amendments(event.number for event in events))
-        for event in reversed(events):
+        amendments = _lasting(self._tx.paths.amendments(event.number for event in self._events))
+        for event in reversed(self._events):
             yield from self._undone(event, amendments.get(event.number))
 
     def _undone(self, event: Event, amendment: Amendment | None) -> Iterator[Undoing]:
@@ -156,7 +156,7 @@ class _Walk:
         elif self._first_ends.get(memory.number) == event.number:
             yield from self._end_undone(event, memory)
         elif event.kind in TYING:
-            yield from self._tie_undone(event, memory)
+            yield from self._ties.undone(event, memory)
         elif event.kind is EventKind.LABELLED:
             yield from self._label_undone(event, memory)
         else:
@@ -190,24 +190,6 @@ class _Walk:
         elif all(one.kind is not EventKind.FORGOTTEN for one in since):
             yield Undoing(Remedy.LEFT, event.memory, "", "it was moved to where it is not yours to change")
 
-    def _tie_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
-        """As it was before the session, however often the session has tied and untied the two."""
-        retying = self._retyings.pop(pair(event), None)
-        if retying is None:
-            return
-        end = MemoryId(event.detail[OTHER])
-        off, on = retying.amends(loose(self._tx, memory.id, end))
-        if not off and not on:
-            return  # as it was
-        other = self._tx.memory(end, self._readable)
-        if self._others.tied(pair(event), retying.began):
-            yield _tie(left(memory, "it was tied or untied later by someone else"), other)
-        elif on and other is None:
-            yield _tie(left(memory, "what it was tied to is gone, or not yours to see"), other)
-        else:
-            retie_in(self._tx, self._actor, memory, end, self._now, off=off, on=on)
-            yield _tie(done(Remedy.TIED if on else Remedy.UNTIED, memory), other)
-
     def _label_undone(self, event: Event, memory: Memory) -> Iterator[Undoing]:
         """Labels are their user's alone; which further categories a memory had, its events do not tell."""
         if LABEL not in event.detail:
@@ -229,7 +211,8 @@ class _Walk:
             yield left(memory, f"the label {label.name!r} was put on or taken off later by someone else")
         else:
             put_in(self._tx, self._actor, memory, label, self._now, attached=bore)
-            yield done(Remedy.LABELLED if bore else Remedy.UNLABELLED, memory)
+            became = turn("label", "", label.name) if bore else turn("label", label.name, "")
+            yield done(Remedy.LABELLED if bore else Remedy.UNLABELLED, memory, turns=(became,))
 
     # Ends
 
@@ -244,7 +227,11 @@ class _Walk:
             yield left(memory, "the end it had has passed meanwhile; it would be gone at once")
         else:
             self._memories.put_end_in(self._tx, self._actor, memory, before)
-            yield done(Remedy.END_PUT_BACK, memory)
+            became = turn("end", self._written(memory.ephemeral), self._written(before))
+            yield done(Remedy.END_PUT_BACK, memory, turns=(became,))
+
+    def _written(self, end: Ephemeral | None) -> str:
+        return f"{end.ends_at.astimezone(self._actor.zone):%Y-%m-%d %H:%M:%S}" if end else ""
 
     def _loss_named(self, event: Event) -> Iterator[Undoing]:
         """What is gone by an end that the session gave it was as good as removed by it."""
@@ -301,7 +288,9 @@ class _Walk:
         if path is None or not _is(path, memory, amendment.after):
             return left(memory, f"the path {amendment.path.name!r} was changed later or is gone")
         self._paths.adjust(self._tx, self._actor, path, memory, before)
-        return done(Remedy.RELABELLED, memory, str(trees.where(self._tx, path)))
+        pairs = zip(("priority", "disclosure"), (path.priority, path.disclosure), before, strict=True)
+        became = tuple(turn(name, old, new) for name, old, new in pairs if old != new)
+        return done(Remedy.RELABELLED, memory, str(trees.where(self._tx, path)), turns=became)
 
 
 def _is(path: Path, memory: Memory, labels: tuple[int, str] | None) -> bool:
@@ -329,8 +318,3 @@ def _end_before(event: Event) -> Ephemeral | None:
     if "ttl" not in event.detail:
         return None
     return Ephemeral(timedelta(seconds=event.detail["ttl"]), datetime.fromisoformat(event.detail["ended_at"]))
-
-
-def _tie(step: Undoing, other: Memory | None) -> Undoing:
-    """The same with the other end."""
-    return replace(step, other=glimpse(other.content) if other else "")
