@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from commonplace.bootstrap import build
+from commonplace.dialects.assoc import formats
 from commonplace.domain.access import Permission
 from commonplace.engine import Engine
 from commonplace.settings import Settings
@@ -376,7 +377,7 @@ async def test_a_text_of_no_form_is_refused_in_every_form_with_what_is_expected(
             assert said in told, (form, told)
         for data in ("", " \n"):
             told = await local.invalid("memory_manage", action="import", import_data=data, export_format=form)
-            assert told == "import_data: 空か空白だけです。action 'import' では必須です"
+            assert told == f"import_data: 空か空白だけです。action 'import' では必須です。{formats.FORMS}"
 
 
 @behaviour("assoc.import.faults")

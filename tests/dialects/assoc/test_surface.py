@@ -9,7 +9,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, Tool
 
 from commonplace import __version__
-from commonplace.dialects.assoc import assoc
+from commonplace.dialects.assoc import assoc, formats
 from commonplace.dialects.assoc.parameters import MAY_BE_EMPTY
 from commonplace.domain.errors import (
     AlreadyExists,
@@ -286,6 +286,8 @@ NEEDED = {
     ("admin", "migrate_domain"): ("migration_config",),
 }
 """What the reference marks as required (必須) for an action."""
+FORMS = {"import_data": f"。{formats.FORMS}"}
+"""What is said besides, where the name of a parameter does not tell what it should hold."""
 
 
 @behaviour("assoc.surface.needed")
@@ -293,7 +295,7 @@ async def test_an_action_without_what_it_needs_names_it(talk: AssocConversation)
     for (tool, action), needed in NEEDED.items():
         said = await talk.invalid(tool, **{chooser(tool): action})
         others = f" (必要なもの: {', '.join(needed)})" if len(needed) > 1 else ""
-        assert said == f"{needed[0]}: {chooser(tool)} '{action}' では必須です{others}"
+        assert said == f"{needed[0]}: {chooser(tool)} '{action}' では必須です{others}{FORMS.get(needed[0], '')}"
 
 
 @behaviour("assoc.surface.needed")
@@ -306,7 +308,10 @@ async def test_a_text_that_an_action_needs_is_missing_where_it_is_empty(talk: As
         for name in needed:
             for empty in ("", " \n\u3000"):
                 said = await talk.invalid(tool, **{chooser(tool): action, **rest, name: empty})
-                assert said == f"{name}: 空か空白だけです。{chooser(tool)} '{action}' では必須です{others}"
+                assert (
+                    said
+                    == f"{name}: 空か空白だけです。{chooser(tool)} '{action}' では必須です{others}{FORMS.get(name, '')}"
+                )
 
 
 @behaviour("assoc.surface.needed")

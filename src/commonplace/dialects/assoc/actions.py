@@ -82,6 +82,8 @@ class Actions:
 
     chooser: str
     """The parameter that chooses: `action` or `type`."""
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """Of a parameter whose name does not tell it: what it should hold, for who has left it out."""
     known: dict[str, Action] = field(default_factory=dict)
 
     def reads(self, function: Function) -> Function:
@@ -131,4 +133,5 @@ class Actions:
         if missing:
             others = f" (必要なもの: {', '.join(action.needed)})" if len(action.needed) > 1 else ""
             sent = "空か空白だけです。" if missing[0] in blank else ""
-            raise Invalid(missing[0], f"{sent}{self.chooser} {action.name!r} では必須です{others}")
+            form = f"。{self.forms[missing[0]]}" if missing[0] in self.forms else ""
+            raise Invalid(missing[0], f"{sent}{self.chooser} {action.name!r} では必須です{others}{form}")

@@ -23,7 +23,7 @@ MOST_SHOWN = 100
 _TOGETHER = 16
 """Deleted in one commit: others who want to write wait for it, a hundredth of a second for each."""
 
-actions = Actions("action")
+actions = Actions("action", {"import_data": formats.FORMS})
 
 
 @assoc.leaves_aside(actions.unused)

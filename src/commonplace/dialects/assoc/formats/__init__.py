@@ -8,12 +8,12 @@ from datetime import datetime, tzinfo
 from typing import Any, TypeVar
 
 from commonplace.dialects.assoc.formats import document, entry, page, sheet
-from commonplace.dialects.assoc.formats.entry import COLUMNS
+from commonplace.dialects.assoc.formats.entry import COLUMNS, FORMS
 from commonplace.dialects.assoc.japanese import said
 from commonplace.domain.errors import Fault, Invalid
 from commonplace.domain.record import Bundle, Record, Untied
 
-__all__ = ["COLUMNS", "Brought", "read", "ties_left_out", "untied", "written"]
+__all__ = ["COLUMNS", "FORMS", "Brought", "read", "ties_left_out", "untied", "written"]
 
 T = TypeVar("T")
 _WRITERS: Mapping[str, Callable[[Bundle], str]] = {

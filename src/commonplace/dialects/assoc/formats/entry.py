@@ -18,6 +18,8 @@ COLUMNS = (
 NOT_TAKEN = ("author_id", "user_id", "embedding", "version")
 """Of the reference's record, or of what `get` shows: who brings a memory is told by his key, the rest is made anew."""
 FIELDS = frozenset({*COLUMNS, *NOT_TAKEN, "id", "associations"})
+FORMS = "JSONは { か [ で始め、CSVは1行目に content を含め、Markdownは export のまま渡してください"
+"""What may be brought."""
 WHOLE = ""
 """In place of a field: the entry itself."""
 UNREADABLE = ""

@@ -40,8 +40,7 @@ def read(data: str) -> entry.Read:
     sheet = csv.DictReader(io.StringIO(data.lstrip("\ufeff"), newline=""), strict=True)  # a text cut off is no text
     try:
         if "content" not in (sheet.fieldnames or ()):
-            needed = "JSONは { か [ で始め、CSVは1行目に content を含め、Markdownは export のまま渡してください"
-            raise Invalid("import_data", f"記憶の一覧として読み取れません。{needed}")
+            raise Invalid("import_data", f"記憶の一覧として読み取れません。{entry.FORMS}")
         rows = [_uncelled(row) for row in sheet]
     except csv.Error as error:
         raise Invalid("import_data", entry.unreadable(f"正しいCSVではありません。{_EXPECTED}", error)) from error
