@@ -59,8 +59,16 @@ def _row(name: str, entry: dict[str, Any], required: bool) -> str:
 def _type(entry: dict[str, Any]) -> str:
     if "enum" in entry:
         return ", ".join(f"`{value}`" for value in entry["enum"])
-    kinds = [one.get("type", "") for one in entry.get("anyOf", [entry]) if one.get("type") != "null"]
-    return " or ".join(kinds)
+    kinds = [one for one in entry.get("anyOf", [entry]) if one.get("type") != "null"]
+    return " or ".join(f"{one.get('type', '')}{_bounds(entry | one)}" for one in kinds)
+
+
+def _bounds(entry: dict[str, Any]) -> str:
+    least, most = entry.get("minimum"), entry.get("maximum")
+    if least is not None:
+        return f", {least} and more" if most is None else f", {least} to {most}"
+    units = {"maximum": "", "maxItems": "", "maxLength": " characters"}
+    return "".join(f", at most {entry[name]:,}{unit}" for name, unit in units.items() if name in entry)
 
 
 def _default(entry: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
 from commonplace.dialects.assoc.figures import figures
-from commonplace.dialects.assoc.parameters import Domain, beginning, described, renamed
+from commonplace.dialects.assoc.parameters import Domain, beginning, bounds, described, renamed
 from commonplace.dialects.assoc.refusals import in_words
 from commonplace.domain import limits
 from commonplace.domain.access import require_whole
@@ -40,10 +40,10 @@ actions = Actions("action")
 class FilterCriteria(TypedDict, total=False):
     """Which memories of the source domain are moved; all conditions must hold."""
 
-    tags: list[str]
-    categories: list[str]
-    importance_min: float
-    importance_max: float
+    tags: Annotated[list[str], bounds(maxItems=MAX_TAGS)]
+    categories: Annotated[list[str], bounds(maxItems=MOST_CATEGORIES)]
+    importance_min: Annotated[float, bounds(minimum=0, maximum=1)]
+    importance_max: Annotated[float, bounds(minimum=0, maximum=1)]
     created_after: str
     created_before: str
     project_id: str

@@ -34,7 +34,7 @@ async def memory_manage(
         Literal["stats", "export", "import", "change_domain", "batch_delete", "cleanup", "list_categories"],
         Field(description="What to do"),
     ],
-    memory_ids: Annotated[Texts, described("The memories (batch_delete, change_domain)")] = None,
+    memory_ids: Annotated[Texts, described("The memories (batch_delete, change_domain)", maxItems=MOST_AT_ONCE)] = None,
     new_domain: Annotated[Domain | None, described("Where to move them (change_domain)")] = None,
     target_domain: Annotated[
         Domain | None, described("Only this domain (stats, export, list_categories, cleanup)")
@@ -46,7 +46,7 @@ async def memory_manage(
         described("Form of the data; only json has associations (export, import)", "json"),
     ] = None,
     offset: Annotated[
-        Count, described("How many of the oldest to leave out: next_offset of the last page (export)", 0)
+        Count, described("How many of the oldest to leave out: next_offset of the last page (export)", 0, minimum=0)
     ] = None,
     import_data: Annotated[str | None, described("What an export gave, as it is (import)")] = None,
     cleanup_before: Annotated[

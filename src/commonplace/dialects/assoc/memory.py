@@ -24,12 +24,15 @@ from commonplace.dialects.assoc.refusals import NAME_SESSION
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.link import LinkKind
-from commonplace.domain.memory import Change, Draft, Memory
-from commonplace.engine.recall import Question
+from commonplace.domain.memory import MAX_CONTENT_BYTES, MAX_LABEL_CHARS, MAX_TAGS, Change, Draft, Memory
+from commonplace.engine.links import DEEPEST, MOST_RELATED
+from commonplace.engine.recall import MOST_RESULTS, Question
 from commonplace.language.importance import importance as judged
 
 LIMIT, THRESHOLD, DEPTH = 10, 0.7, 2
 MOST_TIED = 100
+_MOST = max(MOST_RESULTS, MOST_RELATED)
+"""Of what a limit may be, by one action or another."""
 
 actions = Actions("action")
 
@@ -42,24 +45,39 @@ async def memory(
         Literal["store", "search", "get", "get_related", "update", "delete"], Field(description="What to do")
     ],
     memory_id: Annotated[str | None, described("Required for get, get_related, update, delete")] = None,
-    content: Annotated[str | None, described("The text (store, update)")] = None,
-    query: Annotated[str | None, described("What to look for, in any language (search)")] = None,
+    content: Annotated[str | None, described("The text (store, update)", maxLength=MAX_CONTENT_BYTES)] = None,
+    query: Annotated[
+        str | None, described("What to look for, in any language (search)", maxLength=limits.MAX_QUERY_CHARS)
+    ] = None,
     domain: Annotated[Domain | None, described("Who shares it; required for store")] = None,
     include_domains: Annotated[list[Domain] | None, described("Where to search (default: global and user)")] = None,
     project_id: Annotated[str | None, described("Project, for the domain project")] = None,
     session_id: Annotated[
         str | None, described("Session, for the domain session (default: this connection's current one)")
     ] = None,
-    tags: Annotated[Texts, described("Tags of the memory; a filter when searching")] = None,
-    category: Annotated[str | None, described("Category of the memory; a filter when searching")] = None,
-    importance: Annotated[Share, described("0 to 1; judged by the text when left out"), Field(ge=0, le=1)] = None,
-    limit: Annotated[Count, described("How many at most; has_more says whether there are more", LIMIT)] = None,
-    threshold: Annotated[
-        Share, described("Least similarity; where nothing reaches it, a search names the nearest in closest", THRESHOLD)
+    tags: Annotated[Texts, described("Tags of the memory; a filter when searching", maxItems=MAX_TAGS)] = None,
+    category: Annotated[
+        str | None, described("Category of the memory; a filter when searching", maxLength=MAX_LABEL_CHARS)
     ] = None,
-    depth: Annotated[Count, described("How many steps of association (get_related)", DEPTH)] = None,
-    associate_with: Annotated[Texts, described("Ids of memories to tie it to by hand (store, update)")] = None,
-    dissociate_from: Annotated[Texts, described("Ids of memories to untie it from (update)")] = None,
+    importance: Annotated[Share, described("Judged by the text when left out"), Field(ge=0, le=1)] = None,
+    limit: Annotated[
+        Count, described("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=_MOST)
+    ] = None,
+    threshold: Annotated[
+        Share,
+        described(
+            "Least similarity; if nothing reaches it, closest names the nearest", THRESHOLD, minimum=0, maximum=1
+        ),
+    ] = None,
+    depth: Annotated[
+        Count, described("How many steps of association (get_related)", DEPTH, minimum=1, maximum=DEEPEST)
+    ] = None,
+    associate_with: Annotated[
+        Texts, described("Ids of memories to tie it to by hand (store, update)", maxItems=MOST_TIED)
+    ] = None,
+    dissociate_from: Annotated[
+        Texts, described("Ids of memories to untie it from (update)", maxItems=MOST_TIED)
+    ] = None,
     summarize: Annotated[bool | None, described("Add a short summary (search, get, get_related)")] = None,
 ) -> Reply:
     """Store, find, read, change and delete memories; follow their associations."""

@@ -18,9 +18,14 @@ Domain = Literal["global", "user", "project", "session"]
 Role = Literal["editor", "viewer"]
 
 
-def described(text: str, usually: Any = None) -> Any:
-    """A parameter that may be left out; the schema shows what is usual then."""
-    return Field(description=text, json_schema_extra={USUALLY: usually})
+def described(text: str, usually: Any = None, **bounds: int) -> Any:
+    """A parameter that may be left out; the schema shows what is usual then, and what its bounds are."""
+    return Field(description=text, json_schema_extra={USUALLY: usually, **bounds})
+
+
+def bounds(**told: int) -> Any:
+    """Bounds that are told and not checked: whoever uses the value does that, and who has no use for it does not."""
+    return Field(json_schema_extra=dict(told))
 
 
 Count = Annotated[int | None, BeforeValidator(whole)]

@@ -10,9 +10,10 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.parameters import Role, collection, described
 from commonplace.domain.access import Right
-from commonplace.domain.collection import Kind
+from commonplace.domain.collection import MAX_DESCRIPTION_CHARS, Kind
 from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import CollectionId
+from commonplace.domain.memory import MAX_LABEL_CHARS
 
 actions = Actions("action")
 
@@ -28,8 +29,10 @@ async def project(
         Field(description="What to do"),
     ],
     project_id: Annotated[str | None, described("Required for all actions but create and list")] = None,
-    name: Annotated[str | None, described("Name of the project (create, update)")] = None,
-    description: Annotated[str | None, described("What the project is (create, update)")] = None,
+    name: Annotated[str | None, described("Name of the project (create, update)", maxLength=MAX_LABEL_CHARS)] = None,
+    description: Annotated[
+        str | None, described("What the project is (create, update)", maxLength=MAX_DESCRIPTION_CHARS)
+    ] = None,
     user_id: Annotated[str | None, described("Id or name of a user (add_member, remove_member)")] = None,
     role: Annotated[Role | None, described("editor reads and writes, viewer reads (add_member)")] = None,
     role_filter: Annotated[Role | None, described("Only projects where you have this role (list)")] = None,

@@ -12,9 +12,20 @@ from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import CLOSEST, answering, bounded, brief, nothing_found, remark
-from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Share, Texts, between, described, reference
+from commonplace.dialects.assoc.parameters import (
+    Count,
+    DateTime,
+    Domain,
+    Share,
+    Texts,
+    between,
+    bounds,
+    described,
+    reference,
+)
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
+from commonplace.domain.memory import MAX_TAGS
 from commonplace.engine.recall import MOST_RESULTS, Question, Recalled
 from commonplace.ports import Page
 
@@ -29,10 +40,10 @@ class Filters(TypedDict, total=False):
     """Conditions that must all hold."""
 
     domains: list[Domain]
-    categories: list[str]
-    importance_min: float
-    importance_max: float
-    project_ids: list[str]
+    categories: Annotated[list[str], bounds(maxItems=MOST_CATEGORIES)]
+    importance_min: Annotated[float, bounds(minimum=0, maximum=1)]
+    importance_max: Annotated[float, bounds(minimum=0, maximum=1)]
+    project_ids: Annotated[list[str], bounds(maxItems=MOST_PROJECTS)]
 
 
 @assoc.leaves_aside(actions.unused)
@@ -42,18 +53,28 @@ async def search(
     type: Annotated[
         Literal["semantic", "tags", "timerange", "advanced", "similar"], Field(description="How to search")
     ],
-    query: Annotated[str | None, described("What to look for (semantic, advanced)")] = None,
-    tags: Annotated[Texts, described("Any of these tags (tags, advanced)")] = None,
+    query: Annotated[
+        str | None, described("What to look for (semantic, advanced)", maxLength=limits.MAX_QUERY_CHARS)
+    ] = None,
+    tags: Annotated[Texts, described("Any of these tags (tags, advanced)", maxItems=MAX_TAGS)] = None,
     start_time: Annotated[DateTime | None, described("From this date-time on (timerange, advanced)")] = None,
     end_time: Annotated[DateTime | None, described("Up to this date-time (timerange, advanced)")] = None,
     memory_id: Annotated[str | None, described("The memory to compare with (similar)")] = None,
     filters: Annotated[
         Filters | None, described("Conditions: domains, project_ids, categories, importance_min, importance_max")
     ] = None,
-    limit: Annotated[Count, described("How many at most; has_more says whether there are more", LIMIT)] = None,
+    limit: Annotated[
+        Count,
+        described("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=MOST_RESULTS),
+    ] = None,
     threshold: Annotated[
         Share,
-        described("Least similarity (semantic, advanced, similar); if none, closest names the nearest", THRESHOLD),
+        described(
+            "Least similarity (semantic, advanced, similar); if none, closest names the nearest",
+            THRESHOLD,
+            minimum=0,
+            maximum=1,
+        ),
     ] = None,
 ) -> Reply:
     """Search by meaning, tags, time range, several conditions at once, or likeness to a memory."""

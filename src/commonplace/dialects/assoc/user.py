@@ -12,6 +12,7 @@ from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.parameters import collection, described
 from commonplace.domain import limits
 from commonplace.domain.collection import SESSION_LENGTH, Kind
+from commonplace.domain.memory import MAX_LABEL_CHARS
 
 actions = Actions("action")
 
@@ -24,7 +25,9 @@ async def user(
         Literal["get_current", "get_projects", "get_sessions", "create_session", "switch_session", "end_session"],
         Field(description="What to do"),
     ],
-    session_name: Annotated[str | None, described("Name of the session (create_session)")] = None,
+    session_name: Annotated[
+        str | None, described("Name of the session (create_session)", maxLength=MAX_LABEL_CHARS)
+    ] = None,
     session_id: Annotated[str | None, described("Required for switch_session and end_session")] = None,
     include_stats: Annotated[bool | None, described("Add figures (get_current, get_projects)", False)] = None,
 ) -> Reply:
