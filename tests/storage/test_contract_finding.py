@@ -15,6 +15,7 @@ from commonplace.domain.errors import EmbeddingFailed
 from commonplace.domain.event import EventKind
 from commonplace.domain.filter import Filter
 from commonplace.domain.memory import Change, Memory
+from commonplace.language.scripts import fold
 from commonplace.language.terms import Term, query_terms, terms
 from commonplace.ports import Embedded, LexicalHits, Prints, Reading, Transaction
 from tests.storage.samples import NOW, House, Spoilt, Vectors, close_to, ending, only, random_units
@@ -153,7 +154,7 @@ def passes(memory: Memory, among: Filter) -> bool:
             among.until is None or memory.created_at <= among.until,
             among.importance_min is None or memory.importance >= among.importance_min,
             among.importance_max is None or memory.importance <= among.importance_max,
-            not among.tags or bool(set(among.tags) & set(memory.tags)),
+            not among.tags or bool({fold(tag) for tag in among.tags} & {fold(tag) for tag in memory.tags}),
             not among.categories or memory.category in among.categories,
             among.ephemeral is None or among.ephemeral == (memory.ephemeral is not None),
             among.ttl_over is None or (ttl is not None and ttl > among.ttl_over),
@@ -172,7 +173,7 @@ def crowd(house: House, size: int) -> list[Memory]:
             home=chance.choice([house.home, house.home, house.elsewhere, house.common]),
             created_at=NOW - chance.randrange(60) * HOUR,
             importance=chance.choice([0.0, 0.1, 0.3, 0.1 + 0.2, 0.7, 1.0]),
-            tags=tuple(chance.sample(["a", "b", "c", "日"], chance.randrange(3))),
+            tags=tuple(chance.sample(["a", "A", "b", "c", "日"], chance.randrange(3))),
             category=chance.choice(["", "x", "y"]),
             ephemeral=chance.choice(ends),
         )
@@ -190,6 +191,7 @@ FILTERS: list[Callable[[Filter], Filter]] = [
     lambda f: replace(f, importance_max=0.3),
     lambda f: replace(f, tags=("a",)),
     lambda f: replace(f, tags=("日", "b"), categories=("x",)),
+    lambda f: replace(f, tags=("Ｂ",), categories=("x",)),
     lambda f: replace(f, categories=("", "y")),
     lambda f: replace(f, categories=("none",)),
     lambda f: replace(f, ephemeral=True),
@@ -432,3 +434,25 @@ async def test_a_search_goes_on_while_another_has_written_what_may_yet_be_undone
     found, undone = await asyncio.gather(house.store.read(look), house.store.write(write), return_exceptions=True)
     assert isinstance(undone, Spoilt)
     assert found == {numbers[0]: numbers[1:], numbers[1]: [numbers[0], numbers[2]], numbers[2]: numbers[:2]}
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"),
+    [
+        ("Python", "PYTHON"),
+        ("straße", "STRASSE"),
+        ("ｶﾌｪ", "カフェ"),
+        ("Ｃ＋＋", "c++"),
+        ("e\u0301t\u00e9", "\u00c9T\u00c9"),
+    ],
+)
+async def test_a_tag_is_found_however_it_is_written_and_kept_as_it_was(house: House, written: str, asked: str) -> None:
+    memory = await house.keep("tagged", tags=(written,))
+    await house.keep("with another", tags=("other",))
+    among = replace(house.ours, tags=(asked,))
+    (found,) = (await house.store.read(lambda tx: tx.page(among, EVERY))).memories
+    assert (found.number, found.tags) == (memory.number, (written,))
+    await house.store.write(lambda tx: tx.revise(found, Change(tags=("Renamed",)), found.author, NOW, None))
+    assert (await house.store.read(lambda tx: tx.page(among, EVERY))).total == 0
+    renamed = replace(house.ours, tags=("renamed",))
+    assert (await house.store.read(lambda tx: tx.page(renamed, EVERY))).total == 1

@@ -76,6 +76,7 @@ async def test_conditions_hold_together_and_any_tag_is_enough(house: House) -> N
         (Wanted((Status.COMPLETED,)), {c.id}),
         (Wanted(tags=("x", "y")), {a.id, b.id}),
         (Wanted(tags=("x",)), {a.id}),
+        (Wanted(tags=("X", "Ｙ")), {a.id, b.id}),
         (Wanted(tags=("z",)), set()),
         (Wanted(OPEN, Priority.MEDIUM, ("y",)), {b.id}),
     ):

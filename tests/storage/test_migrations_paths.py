@@ -91,6 +91,7 @@ async def test_memories_versions_tags_events_and_blocks_are_all_still_there(fold
     owner = (await engine.access.local_owner()).through("test")
     for number, (identifier, text) in enumerate(zip(ids, TEXTS, strict=True), 1):
         memory = await engine.memories.get(owner, Reference(identifier))
+        assert identifier in {one.id for one in (await engine.memories.page(owner, 9, tags=("TAGGED",))).memories}
         assert (memory.content, memory.tags, memory.keywords, memory.version) == (text, ("tagged",), ("k",), 2)
         assert [one.content for one in await engine.memories.history(owner, Reference(identifier))] == [
             f"once {number}"

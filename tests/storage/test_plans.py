@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from commonplace.storage.sqlite.connection import can_fold
 from commonplace.storage.sqlite.queries import queries
 from commonplace.storage.sqlite.store import FILE_NAME
 from tests.storage.samples import House
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.anyio
 def plan(folder: Path, name: str) -> list[str]:
     query = queries()[name]
     connection = apsw.Connection(str(folder / FILE_NAME))
+    can_fold(connection)
     values = dict.fromkeys(re.findall(r":([a-z_]+)", query))
     steps = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", values)]
     connection.close()
@@ -34,3 +36,9 @@ async def test_the_latest_are_read_in_order_without_sorting_all(folder: Path, ho
     steps = plan(folder, "latest_with_path")
     assert "SCAN m USING INDEX memories_by_revision" in steps
     assert not any("ORDER BY" in step for step in steps)
+
+
+@pytest.mark.usefixtures("house")
+async def test_tags_are_looked_up_and_counted_in_the_order_of_their_index(folder: Path) -> None:
+    assert any("SEARCH tags USING COVERING INDEX tags_by_fold (folded=?)" in step for step in plan(folder, "tagged"))
+    assert plan(folder, "census_tags") == ["SCAN tags USING COVERING INDEX tags_by_fold"]

@@ -63,6 +63,22 @@ async def test_any_of_the_tags_is_enough_and_the_newest_come_first(talk: AssocCo
     assert (await talk.invalid("search", type="tags", tags=[])) == "tags: タグを1つ以上指定してください"
 
 
+@behaviour("assoc.tags.spelling")
+async def test_a_tag_is_found_however_it_is_written_and_shown_as_it_was_kept(talk: AssocConversation) -> None:
+    word = unique()
+    kept = await talk.store(f"about {word}", tags=[word.capitalize()])
+    wide = "".join(chr(ord(letter) - ord("!") + ord("！")) for letter in word.upper())
+    for asked in (word, word.upper(), wide):
+        (found,) = (await talk.call("search", type="tags", tags=[asked]))["results"]
+        assert (found["memory_id"], found["tags"]) == (kept, [word.capitalize()])
+        for tool, more in (
+            ("search", {"type": "advanced"}),
+            ("search", {"type": "advanced", "query": word, "threshold": 0.0}),
+            ("memory", {"action": "search", "query": word, "threshold": 0.0}),
+        ):
+            assert _ids(await talk.call(tool, **more, tags=[asked])) == [kept]
+
+
 @behaviour("assoc.timerange.between")
 async def test_a_time_range_is_bounded_on_either_side(local: AssocConversation, clock: Clock) -> None:
     ids = []

@@ -16,4 +16,5 @@ SELECT group_concat(memory), group_concat(count) FROM uses
 SELECT group_concat(source), group_concat(target), group_concat(CAST(round(strength * 10000) AS INTEGER)) FROM links
 
 -- name: census_tags
-SELECT tag, group_concat(memory) FROM tags GROUP BY tag
+-- By both, in the order of the index.
+SELECT tag, group_concat(memory) FROM tags GROUP BY folded, tag

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -17,6 +18,7 @@ from commonplace.domain.errors import (
     StoreNowhere,
     StoreReadOnly,
 )
+from commonplace.language.scripts import fold
 from commonplace.storage.sqlite.encryption import misfit, unlock, wrong_key
 
 PATIENCE_MS = 60_000
@@ -139,6 +141,16 @@ def _promise(connection: apsw.Connection, *, writable: bool) -> None:
     if writable:
         _log_ahead(connection)
     _look_into_words(connection)
+    can_fold(connection)
+
+
+def can_fold(connection: apsw.Connection) -> None:
+    """Let queries compare tags, however they are written."""
+    connection.create_scalar_function("folded", _folded, 1, deterministic=True)
+
+
+def _folded(*tag: Any) -> str:
+    return fold(*tag)
 
 
 def _look_into_words(connection: apsw.Connection) -> None:
@@ -180,4 +192,5 @@ def connect_frozen(path: Path, key: str = "") -> apsw.Connection:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
     connection.execute("PRAGMA temp_store = MEMORY")
     _look_into_words(connection)
+    can_fold(connection)
     return connection

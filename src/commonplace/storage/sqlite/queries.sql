@@ -25,7 +25,7 @@ AND (
 )
 AND (
     :tags IS NULL
-    OR number IN (SELECT t.memory FROM tags AS t WHERE t.tag IN (SELECT value FROM json_each(:tags)))
+    OR number IN (SELECT t.memory FROM tags AS t WHERE t.folded IN (SELECT folded(value) FROM json_each(:tags)))
 )
 
 -- fragment: described
@@ -181,7 +181,7 @@ FROM (
 WHERE {passes}
 
 -- name: tagged
-SELECT DISTINCT memory FROM tags WHERE tag IN (SELECT value FROM json_each(:tags)) ORDER BY memory
+SELECT DISTINCT memory FROM tags WHERE folded IN (SELECT folded(value) FROM json_each(:tags)) ORDER BY memory
 
 -- name: categorised
 SELECT DISTINCT memory
@@ -271,7 +271,7 @@ WHERE m.id = :id
 ORDER BY v.number
 
 -- name: add_tag
-INSERT INTO tags (memory, position, tag) VALUES (?, ?, ?)
+INSERT INTO tags (memory, position, tag, folded) VALUES (?1, ?2, ?3, folded(?3))
 
 -- name: clear_tags
 DELETE FROM tags WHERE memory = :memory

@@ -9,7 +9,9 @@ AND (:statuses IS NULL OR t.status IN (SELECT value FROM json_each(:statuses)))
 AND (:priority IS NULL OR t.priority = :priority)
 AND (
     :tags IS NULL
-    OR EXISTS (SELECT 1 FROM json_each(t.tags) AS g WHERE g.value IN (SELECT value FROM json_each(:tags)))
+    OR EXISTS (
+        SELECT 1 FROM json_each(t.tags) AS g WHERE folded(g.value) IN (SELECT folded(value) FROM json_each(:tags))
+    )
 )
 
 -- name: todo

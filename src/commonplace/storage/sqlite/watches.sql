@@ -37,7 +37,9 @@ AND (
 )
 AND (
     w.tags IS NULL
-    OR EXISTS (SELECT 1 FROM tags AS t WHERE t.memory = :memory AND t.tag IN (SELECT value FROM json_each(w.tags)))
+    OR EXISTS (
+        SELECT 1 FROM tags AS t WHERE t.memory = :memory AND t.folded IN (SELECT folded(value) FROM json_each(w.tags))
+    )
 )
 
 -- name: watches_of

@@ -8,6 +8,7 @@ import apsw
 
 from commonplace.domain.chain import revision_seal
 from commonplace.domain.errors import StoreCorrupt, StoreTooNew
+from commonplace.storage.sqlite.connection import can_fold
 
 APPLICATION_ID = 0x434F4D50
 """'COMP' in the file's header: how `file` and we ourselves know whose file it is."""
@@ -64,6 +65,7 @@ def migrate(connection: apsw.Connection, path: Path) -> None:
 def _apply_missing(connection: apsw.Connection) -> None:
     done = schema_version(connection)
     connection.create_scalar_function("revision_seal", _revision_seal, 3, deterministic=True)
+    can_fold(connection)
     for number, step in enumerate(steps()[done:], done + 1):
         connection.execute(step).fetchall()
         connection.pragma("user_version", number)
