@@ -1,0 +1,108 @@
+"""Where settings come from: options, the environment, a file, what is usual; and how they are read."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from commonplace.domain.errors import Invalid
+from commonplace.settings.checks import check_guards, checked
+from commonplace.settings.fields import Settings
+from commonplace.settings.file import from_file
+from commonplace.settings.platform import data_dir, local_zone
+
+PREFIX = "COMMONPLACE_"
+_BORROWED = {
+    "embedder_key": "OPENAI_API_KEY",
+    "core_memory_uris": "CORE_MEMORY_URIS",
+    "valid_domains": "VALID_DOMAINS",
+    "owner_key": "ADMIN_BOOTSTRAP_KEY",
+    "s3_endpoint": "S3_ENDPOINT_URL",
+    "s3_region": "S3_REGION_NAME",
+    "s3_access_key": "S3_ACCESS_KEY_ID",
+    "s3_secret_key": "S3_SECRET_ACCESS_KEY",
+    "model": "LLMAAS_MODEL",
+    "model_url": "LLMAAS_API_URL",
+    "model_key": "LLMAAS_API_KEY",
+    "model_tokens": "LLMAAS_MAX_TOKENS",
+    "consolidation_timeout": "CONSOLIDATION_TIMEOUT",
+}
+"""Variables that users of other programs have set already; our own names come first."""
+_KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+_YES = frozenset({"1", "true", "yes", "on"})
+_NO = frozenset({"0", "false", "no", "off", ""})
+
+
+def settings_from(
+    given: Mapping[str, Any],
+    environment: Mapping[str, str] = os.environ,
+    file: str | None = None,
+    usual: Mapping[str, Any] | None = None,
+) -> Settings:
+    """Options first, then the environment, then the file, then what is usual."""
+    file = file or environment.get(f"{PREFIX}CONFIG")
+    names = [f.name for f in dataclasses.fields(Settings)]
+    written = from_file(Path(file).expanduser(), names, environment) if file else {}
+    told = {name: value for name, value in given.items() if value is not None}
+    layers: list[dict[str, Any]] = [dict(usual or {}), written, _from_environment(environment), told]
+    read = _read_all({name: value for layer in _with_ports(layers) for name, value in layer.items()})
+    check_guards(read)
+    read["data_dir"] = str(Path(read.get("data_dir") or data_dir(environment)).expanduser().absolute())
+    read["timezone"] = read.get("timezone") or local_zone(environment)
+    return checked(Settings(**read))
+
+
+def new_encryption_key(environment: Mapping[str, str] = os.environ) -> str:
+    """The key to change to: not a setting, because only one command ever looks at it."""
+    return environment.get(f"{PREFIX}NEW_ENCRYPTION_KEY", "")
+
+
+def variable(name: str) -> str:
+    """The environment twin of a setting."""
+    return PREFIX + name.upper()
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    names = (f.name for f in dataclasses.fields(Settings))
+    found = {name: environment[variable(name)] for name in names if variable(name) in environment}
+    borrowed = {name: environment[other] for name, other in _BORROWED.items() if other in environment}
+    return borrowed | found
+
+
+def _with_ports(layers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A port without a name belongs to the one transport that has one, and yields to a later layer as that one does."""
+    told = next((layer["transport"] for layer in reversed(layers) if "transport" in layer), ())
+    chosen = [name for name in _read("transport", told, tuple) if name in ("http", "sse")]
+    if len(chosen) > 1 and any(layer.get("port") for layer in layers):
+        raise Invalid("port", "two transports need one each: use --http-port and --sse-port")
+    return [{f"{name}_port": layer["port"] for name in chosen if layer.get("port")} | layer for layer in layers]
+
+
+def _read_all(values: Mapping[str, Any]) -> dict[str, Any]:
+    hints = get_type_hints(Settings)
+    return {name: _read(name, value, hints[name]) for name, value in values.items()}
+
+
+def _read(name: str, value: Any, kind: Any) -> Any:
+    try:
+        if kind is bool:
+            return _read_switch(value)
+        if kind in (int, float):
+            return kind(value)
+        if kind is str:
+            return str(value)
+        entries = value.split(",") if isinstance(value, str) else value
+        return tuple(str(entry).strip() for entry in entries if str(entry).strip())
+    except (ValueError, TypeError) as error:
+        raise Invalid(name.replace("_", "-"), f"{value!r} is not {_KINDS.get(kind, 'a list')}") from error
+
+
+def _read_switch(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if str(value).lower() in _YES | _NO:
+        return str(value).lower() in _YES
+    raise ValueError(value)
