@@ -51,9 +51,9 @@ async def test_a_text_is_tied_to_what_its_author_wrote_just_before(engine: Engin
         clock.advance(timedelta(minutes=2))
     found = await ties(engine, await store(engine, owner, "pomegranates"))
     assert found == {
-        written[4].id: (LinkKind.TEMPORAL, 0.48),
-        written[3].id: (LinkKind.TEMPORAL, 0.18),
-        written[2].id: (LinkKind.TEMPORAL, 0.08),
+        written[4].id: (LinkKind.TEMPORAL, 0.32),
+        written[3].id: (LinkKind.TEMPORAL, 0.12),
+        written[2].id: (LinkKind.TEMPORAL, 0.053),
     }
 
 
@@ -195,7 +195,7 @@ async def test_what_other_dialects_store_is_tied_in_the_background(engine: Engin
     assert await ties(engine, third) == {}
     await discover(engine)
     assert (await ties(engine, third)).keys() == {first.id}
-    assert (await ties(engine, second)) == {first.id: (LinkKind.TEMPORAL, 0.3)}
+    assert (await ties(engine, second)) == {first.id: (LinkKind.TEMPORAL, 0.2)}
     assert await engine.links.discover() == 0
 
 

@@ -1,10 +1,12 @@
-"""What the real model makes of questions that share a word with the wrong memory."""
+"""What the real model makes of questions that share a word with the wrong memory, and of texts that are alike."""
 
 import pytest
 
 from commonplace.domain.access import Actor
+from commonplace.domain.link import LinkKind
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
+from commonplace.engine.memories import Reference
 from commonplace.engine.recall import Question
 from commonplace.models.use import UniversalSentenceEncoder
 
@@ -41,3 +43,34 @@ async def test_what_answers_comes_before_what_only_shares_a_word(
         await engine.memories.remember(owner, Draft(note))
     found = await engine.recall.recall(owner, Question(question))
     assert found.hits[0].memory.content.startswith(answer)
+
+
+async def test_a_text_brings_to_mind_what_speaks_of_the_same_before_what_was_written_with_it(
+    engine: Engine, owner: Actor
+) -> None:
+    texts = (
+        "We moved the nightly backup of the billing database to 03:30 UTC",
+        "Lunch with Hana on Thursday",
+        "Backups of the billing database are kept for 35 days in Glacier",
+    )
+    moved, lunch, kept = [await engine.memories.remember(owner, Draft(text), associate=True) for text in texts]
+    near = await engine.links.related(owner, Reference(kept.id), depth=1, limit=10)
+    found = [(one.memory.id, one.reached.kind) for one in near.related]
+    assert found == [(moved.id, LinkKind.SEMANTIC), (lunch.id, LinkKind.TEMPORAL)]
+
+
+async def test_what_is_like_a_memory_comes_in_the_order_of_its_likeness(engine: Engine, owner: Actor) -> None:
+    """Words, importance and use, which decide between answers to a question, say nothing of likeness."""
+    base = await engine.memories.remember(owner, Draft("娘はそばアレルギー。給食のメニューは毎月確認する"))
+    for text in (
+        "地震のときの避難経路は毎月確認する",
+        "민수는 해산물 알레르기가 있어서 회식 메뉴를 미리 확인해야 한다",
+        "Lea cannot eat peanuts, check the menu of the canteen",
+        "机票要提前两周预订",
+    ):
+        await engine.memories.remember(owner, Draft(text, importance=0.9 if "地震" in text else 0.1))
+    alike = await engine.recall.like(owner, base, Question(base.content, limit=10))
+    close = [hit.similarity for hit in alike.hits]
+    assert len(close) == 4
+    assert close == sorted(close, reverse=True)
+    assert "地震" not in alike.hits[0].memory.content

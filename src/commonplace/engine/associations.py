@@ -15,13 +15,15 @@ from commonplace.ports import Reading
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
 
-CLOSE = 0.7
-"""From this calibrated similarity on, two memories are associated."""
+CLOSE = 0.55
+"""From this calibrated similarity on, two memories are associated: of pairs with nothing in common hardly one."""
 MOST_CLOSE = 5
 MOST_RECENT = 3
 A_SHORT_WHILE = timedelta(minutes=10)
-STRONGEST_IN_TIME = 0.6
-"""For the text just before; the second before counts half, the third a third: a list that is stored says little."""
+STRONGEST_IN_TIME = 0.4
+"""For the text just before; the second before counts half, the third a third: a list that is stored says little.
+
+Weaker than any tie by meaning: that two texts were written together says less than that they speak of the same."""
 _GLANCE = 24
 
 Found = Mapping[tuple[LinkKind, int], float]

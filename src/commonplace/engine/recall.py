@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain, combinations
@@ -161,8 +161,10 @@ class Recall:
         return recalled
 
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
-        """What is like a memory, without the memory itself."""
-        return await self.recall(actor, replace(question, apart=memory.number, neighbours=False))
+        """What is like a memory, without the memory itself; by its meaning where there is one, the most alike first."""
+        alone = replace(question, apart=memory.number, neighbours=False, words=False)
+        found = await self.recall(actor, alone)
+        return replace(found, hits=_most_alike(found.hits), closest=_most_alike(found.closest))
 
     async def possible(self, actor: Actor, question: Question) -> bool:
         """Whether anything meets the conditions of a question, however far it is from its text."""
@@ -342,6 +344,10 @@ def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked]) -> list[Hit]:
         return []
     memories = {memory.number: memory for memory in tx.legible([one.row for one in ranked], among)}
     return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in ranked if r.row in memories]
+
+
+def _most_alike(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    return tuple(sorted(hits, key=lambda hit: -hit.similarity))
 
 
 def widened(phrase: TimePhrase, margin: timedelta) -> tuple[datetime, datetime]:
