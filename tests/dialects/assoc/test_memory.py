@@ -426,8 +426,27 @@ async def test_long_texts_in_a_list_are_cut_and_get_has_them_whole(local: AssocC
     found = await local.call("search", type="timerange", start_time="2020-01-01")
     assert {one["memory_id"] for one in found["results"]} == set(ids)
     assert all(one["truncated"] and one["content"].endswith("…") for one in found["results"])
-    assert sum(len(one["content"].encode()) for one in found["results"]) < 310_000
+    assert sum(len(one["content"].encode()) for one in found["results"]) < 101_000
     assert (await local.get(ids[0]))["content"].endswith(text)
+
+
+@behaviour("assoc.search.excerpts")
+async def test_of_a_long_text_a_search_quotes_what_stands_around_the_part_that_answers(
+    local: AssocConversation, engine: Engine
+) -> None:
+    filler = [f"Paragraph {number} of the minutes is about chairs, lamps and carpets." for number in range(3000)]
+    filler[2000] = "The vault combination of the Geneva office is 48-15-16."
+    kept = await local.store("\n\n".join(filler))
+    short = await local.store("The Geneva office has no parking lot")
+    await engine.upkeep.embed_missing()
+    for more in ({"action": "search"}, {"type": "semantic"}):
+        tool = "memory" if "action" in more else "search"
+        found = await local.call(tool, query="vault combination of the Geneva office", threshold=0, **more)
+        quoted = {one["memory_id"]: one for one in found["results"]}
+        assert "48-15-16" in quoted[kept]["content"], more
+        assert quoted[kept]["truncated"] is True
+        assert len(quoted[kept]["content"].encode()) <= 100_000
+        assert "truncated" not in quoted[short]
 
 
 @behaviour("assoc.summarize.summary")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from commonplace.dialects._dialect import Call
 from commonplace.domain.access import Right
 from commonplace.domain.collection import Collection, Member, Standing
 from commonplace.domain.identifiers import UserId
@@ -16,8 +17,9 @@ from commonplace.engine.recall import Hit, Reach, Recalled
 CLOSEST = 3
 """How many are shown where nothing reaches the threshold: the usual one asks for more than most answers have."""
 MOST_LISTED = 500
-MOST_LISTED_BYTES = 300_000
-"""Of all texts in one answer: some clients take no message over 1 MiB, and an answer holds each text twice."""
+MOST_LISTED_BYTES = 100_000
+"""Of all texts in a list: hosts give a model little more than that of one answer, and `get` has each text whole."""
+_BYTES_OF_A_CHARACTER = 3
 
 
 def stamp(moment: datetime | None) -> str | None:
@@ -57,11 +59,28 @@ def found(hit: Hit) -> dict[str, Any]:
     return {**brief(hit.memory), "score": round(hit.similarity, 4)}
 
 
-def answering(recalled: Recalled) -> dict[str, Any]:
+async def answering(call: Call, recalled: Recalled, asked: str) -> dict[str, Any]:
     """What a search found, and beside it what comes closest where that is not close enough."""
-    results = bounded([found(hit) for hit in recalled.hits])
-    near = {"closest": bounded([found(hit) for hit in recalled.closest])} if recalled.closest else {}
+    results = await _quoted(call, recalled.hits, asked)
+    near = {"closest": await _quoted(call, recalled.closest, asked)} if recalled.closest else {}
     return {"results": results, "count": len(results), "has_more": recalled.more, **near}
+
+
+async def _quoted(call: Call, hits: Sequence[Hit], asked: str) -> list[dict[str, Any]]:
+    """Where the texts are too much for a list, what stands around the part that answers, of each that is long."""
+    listed = [found(hit) for hit in hits]
+    share = _share(listed)
+    if share is None:
+        return listed
+    most = share // _BYTES_OF_A_CHARACTER
+    texts = await call.engine.recall.to_the_point([hit.memory for hit in hits], asked, most)
+    return [_excerpt(one, memory.content, share) for one, memory in zip(listed, texts, strict=True)]
+
+
+def _excerpt(one: dict[str, Any], text: str, share: int) -> dict[str, Any]:
+    if len(one["content"].encode()) <= share:
+        return one
+    return _cut({**one, "content": text, "truncated": True}, share)
 
 
 def remark(recalled: Recalled, threshold: float, sessionless: str = "", elsewhere: str = "", barring: str = "") -> str:
@@ -111,10 +130,15 @@ def related(one: Related) -> dict[str, Any]:
 
 def bounded(listed: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Long texts of a list are cut so that the whole stays sendable; `get` has each whole."""
+    share = _share(listed)
+    return listed if share is None else [_cut(one, share) for one in listed]
+
+
+def _share(listed: Sequence[dict[str, Any]]) -> int | None:
+    """How many bytes of text each may have; None where nothing has to be cut."""
     if sum(len(one["content"].encode()) for one in listed) <= MOST_LISTED_BYTES:
-        return listed
-    share = MOST_LISTED_BYTES // len(listed)
-    return [_cut(one, share) for one in listed]
+        return None
+    return MOST_LISTED_BYTES // len(listed)
 
 
 def _cut(one: dict[str, Any], share: int) -> dict[str, Any]:

@@ -151,7 +151,7 @@ async def search(
         closest=CLOSEST,
     )
     recalled = await call.engine.recall.recall(call.actor, question)
-    data: dict[str, Any] = {**answering(recalled), "query": query}
+    data: dict[str, Any] = {**await answering(call, recalled, query), "query": query}
     if summarize:
         data["summary"] = await call.engine.summaries.of(hit.memory.content for hit in recalled.hits)
     alone = await scope.sessionless(call, include_domains, session_id, NAME_SESSION)

@@ -212,7 +212,7 @@ def _within(limit: int) -> int:
 
 
 async def _told(call: Call, recalled: Recalled, question: Question, about: dict[str, Any], aim: scope.Aim) -> Done:
-    data = {**answering(recalled), **about}
+    data = {**await answering(call, recalled, question.text), **about}
     barring = await scope.barring(call, aim.actor, question, recalled, aim.conditions)
     words = remark(recalled, question.threshold, aim.remark, aim.elsewhere, barring)
     return Done(data, f"{data['count']}件の記憶が見つかりました{words}")
