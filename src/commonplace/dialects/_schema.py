@@ -35,6 +35,22 @@ def plain(schema: dict[str, Any]) -> dict[str, Any]:
     return {key: _without_titles(value) for key, value in schema.items() if key != "title"}
 
 
+def inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """With each definition where it is used: some clients hand schemas to models that know no references."""
+    definitions = schema.pop("$defs", {})
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, list):
+            return [filled(one) for one in value]
+        if not isinstance(value, dict):
+            return value
+        meant = definitions.get(str(value.get("$ref")).rpartition("/")[2], {})
+        return {key: filled(one) for key, one in {**meant, **value}.items() if not meant or key != "$ref"}
+
+    whole: dict[str, Any] = filled(schema)
+    return whole
+
+
 def _without_titles(value: Any) -> Any:
     if isinstance(value, dict):
         # A property may be called `title`: only a title that is a plain string is pydantic's.
@@ -69,22 +85,20 @@ def fields_at(schema: Mapping[str, Any], path: Sequence[str]) -> list[str]:
     """What may stand in an object inside an argument; nothing where that is not said."""
     found = [schema]
     for step in path:
-        found = [inner for one in found for inner in _inside(schema, one, step)]
-    return sorted({name for one in found for form in _forms(schema, one) for name in form.get("properties", ())})
+        found = [inner for one in found for inner in _inside(one, step)]
+    return sorted({name for one in found for form in _forms(one) for name in form.get("properties", ())})
 
 
-def _inside(whole: Mapping[str, Any], one: Mapping[str, Any], step: str) -> Iterator[Mapping[str, Any]]:
-    for form in _forms(whole, one):
+def _inside(one: Mapping[str, Any], step: str) -> Iterator[Mapping[str, Any]]:
+    for form in _forms(one):
         if step in form.get("properties", {}):
             yield form["properties"][step]
         elif step.isdigit() and "items" in form:
             yield form["items"]
 
 
-def _forms(whole: Mapping[str, Any], one: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _forms(one: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """A schema, or those it stands for."""
-    if "$ref" in one:
-        one = whole.get("$defs", {}).get(str(one["$ref"]).rpartition("/")[2], {})
     yield one
     for other in one.get("anyOf", ()):
-        yield from _forms(whole, other)
+        yield from _forms(other)

@@ -15,7 +15,7 @@ from pydantic_core import PydanticKnownError
 
 from commonplace.dialects._arguments import look_over
 from commonplace.dialects._call import Answer, Body, Call, Prose
-from commonplace.dialects._schema import as_object, fields_at, hint, plain, spelled, usual
+from commonplace.dialects._schema import as_object, fields_at, hint, inlined, plain, spelled, usual
 from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.errors import Invalid
 from commonplace.domain.phrase import Phrase
@@ -106,7 +106,7 @@ class Tool:
 
     @cached_property
     def input_schema(self) -> dict[str, Any]:
-        schema = plain(self._arguments.model_json_schema())
+        schema = inlined(plain(self._arguments.model_json_schema()))
         schema["properties"] = {name: usual(entry) for name, entry in schema.get("properties", {}).items()}
         return schema
 

@@ -47,15 +47,13 @@ _BOUNDS = ("minimum", "maximum", "maxLength", "maxItems")
 
 
 def told(tool: Tool) -> list[Told]:
-    return list(_inside(tool.input_schema, tool.input_schema, ()))
+    return list(_inside(tool.input_schema, ()))
 
 
-def _inside(whole: Mapping[str, Any], schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Told]:
+def _inside(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[Told]:
     yield from ((path, name, schema[name]) for name in _BOUNDS if name in schema)
-    if "$ref" in schema:
-        schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
     for name, inner in schema.get("properties", {}).items():
-        yield from _inside(whole, inner, (*path, name))
+        yield from _inside(inner, (*path, name))
 
 
 def value(bound: str, size: int, beyond: int) -> Any:

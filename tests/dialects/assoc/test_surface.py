@@ -1,5 +1,6 @@
 """What is on offer: names, parameters, schemas, and how answers and refusals look in general."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +36,7 @@ behaviour = pytest.mark.behaviour
 
 DOMAINS = ["global", "user", "project", "session"]
 ROLES = ["editor", "viewer"]
-TEXT, TEXTS, NUMBER, COUNT, FLAG, OBJECT = "string", "array", "number", "integer", "boolean", "object"
+TEXT, TEXTS, NUMBER, FLAG, OBJECT = "string", "array", "number", "boolean", "object"
 TABLES: dict[str, dict[str, tuple[str, Any]]] = {
     "memory": {
         "action": (TEXT, ACTIONS["memory"]),
@@ -49,9 +50,9 @@ TABLES: dict[str, dict[str, tuple[str, Any]]] = {
         "tags": (TEXTS, None),
         "category": (TEXT, None),
         "importance": (NUMBER, None),
-        "limit": (COUNT, 10),
+        "limit": (NUMBER, 10),
         "threshold": (NUMBER, 0.7),
-        "depth": (COUNT, 2),
+        "depth": (NUMBER, 2),
         "associate_with": (TEXTS, None),
         "dissociate_from": (TEXTS, None),
         "summarize": (FLAG, None),
@@ -64,7 +65,7 @@ TABLES: dict[str, dict[str, tuple[str, Any]]] = {
         "project_id": (TEXT, None),
         "session_id": (TEXT, None),
         "export_format": (TEXT, "json"),
-        "offset": (COUNT, 0),
+        "offset": (NUMBER, 0),
         "import_data": (TEXT, None),
         "cleanup_before": (TEXT, None),
     },
@@ -76,7 +77,7 @@ TABLES: dict[str, dict[str, tuple[str, Any]]] = {
         "end_time": (TEXT, None),
         "memory_id": (TEXT, None),
         "filters": (OBJECT, None),
-        "limit": (COUNT, 10),
+        "limit": (NUMBER, 10),
         "threshold": (NUMBER, 0.7),
     },
     "project": {
@@ -100,7 +101,7 @@ TABLES: dict[str, dict[str, tuple[str, Any]]] = {
         "project_id": (TEXT, None),
         "session_id": (TEXT, None),
         "center_memory_id": (TEXT, None),
-        "depth": (COUNT, 2),
+        "depth": (NUMBER, 2),
         "format": (TEXT, "html"),
         "time_range": (OBJECT, None),
     },
@@ -114,9 +115,9 @@ TABLES: dict[str, dict[str, tuple[str, Any]]] = {
 }
 """The schemas of the reference: each parameter's type, and its values or its default."""
 FIELDS = {
-    "Filters": {"domains", "categories", "importance_min", "importance_max", "project_ids"},
-    "TimeRange": {"start", "end"},
-    "Migration": {"source_domain", "target_domain", "filter_criteria"},
+    ("search", "filters"): {"domains", "categories", "importance_min", "importance_max", "project_ids"},
+    ("visualize", "time_range"): {"start", "end"},
+    ("admin", "migration_config"): {"source_domain", "target_domain", "filter_criteria"},
 }
 """The fields of the objects in them."""
 
@@ -125,9 +126,7 @@ async def _tools(talk: AssocConversation) -> dict[str, Tool]:
     return {tool.name: tool for tool in (await talk.client.list_tools()).tools}
 
 
-def _told(schema: dict[str, Any], definitions: dict[str, Any]) -> tuple[str, Any]:
-    if "$ref" in schema:
-        schema = {**schema, **definitions[schema["$ref"].rpartition("/")[2]]}
+def _told(schema: dict[str, Any]) -> tuple[str, Any]:
     values = schema.get("enum") or schema.get("items", {}).get("enum")
     return schema["type"], schema.get("default", values)
 
@@ -149,7 +148,7 @@ async def test_each_tool_offers_exactly_the_actions_of_the_reference(talk: Assoc
 async def test_each_tool_takes_the_parameters_of_the_reference(talk: AssocConversation) -> None:
     for name, tool in (await _tools(talk)).items():
         schema = tool.input_schema
-        offered = {one: _told(entry, schema.get("$defs", {})) for one, entry in schema["properties"].items()}
+        offered = {one: _told(entry) for one, entry in schema["properties"].items()}
         assert offered == TABLES[name], name
         assert schema["required"] == [chooser(name)]
         assert schema["additionalProperties"] is False
@@ -157,12 +156,17 @@ async def test_each_tool_takes_the_parameters_of_the_reference(talk: AssocConver
 
 @behaviour("assoc.surface.parameters")
 async def test_the_objects_among_the_parameters_have_the_fields_of_the_reference(talk: AssocConversation) -> None:
-    found: dict[str, Any] = {}
-    for tool in (await _tools(talk)).values():
-        found |= tool.input_schema.get("$defs", {})
-    for name, fields in FIELDS.items():
-        assert fields <= set(found[name]["properties"]), name
-        assert found[name]["additionalProperties"] is False
+    tools = await _tools(talk)
+    for (tool, parameter), fields in FIELDS.items():
+        schema = tools[tool].input_schema["properties"][parameter]
+        assert fields <= set(schema["properties"]), parameter
+        assert schema["additionalProperties"] is False
+
+
+@behaviour("assoc.surface.parameters")
+async def test_no_schema_asks_a_client_to_follow_references(talk: AssocConversation) -> None:
+    for name, tool in (await _tools(talk)).items():
+        assert "$ref" not in json.dumps(tool.input_schema), name
 
 
 @behaviour("assoc.surface.descriptions")
@@ -181,7 +185,7 @@ async def test_a_threshold_says_that_the_closest_are_named_below_it(talk: AssocC
     for name in ("memory", "search"):
         described = tools[name].input_schema["properties"]["threshold"]["description"]
         assert "closest" in described
-        assert len(described) < 90
+        assert len(described) < 100
 
 
 @behaviour("assoc.surface.annotations")
@@ -245,7 +249,7 @@ async def test_times_are_told_to_be_times(talk: AssocConversation) -> None:
     tools = await _tools(talk)
     for tool, names in {"memory_manage": ["cleanup_before"], "search": ["start_time", "end_time"]}.items():
         assert {tools[tool].input_schema["properties"][name]["format"] for name in names} == {"date-time"}
-    spans = tools["visualize"].input_schema["$defs"]["TimeRange"]["properties"]
+    spans = tools["visualize"].input_schema["properties"]["time_range"]["properties"]
     assert [spans[name]["format"] for name in ("start", "end")] == ["date-time", "date-time"]
 
 

@@ -49,11 +49,10 @@ async def _tools(talk: CreoConversation) -> dict[str, Tool]:
     return {tool.name: tool for tool in (await talk.client.list_tools()).tools}
 
 
-def _kinds(schema: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
+def _kinds(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """What a parameter may be, without null."""
     kinds = [{**schema, **one} for one in schema.get("anyOf", [schema])]
-    whole = [{**one, **definitions[one["$ref"].rpartition("/")[2]]} if "$ref" in one else one for one in kinds]
-    return [one for one in whole if one.get("type") != "null"]
+    return [one for one in kinds if one.get("type") != "null"]
 
 
 # The tools
@@ -69,10 +68,10 @@ async def test_the_66_tools_are_listed_in_the_order_of_the_reference(talk: CreoC
 async def test_each_tool_takes_the_parameters_of_its_table(talk: CreoConversation) -> None:
     for name, tool in (await _tools(talk)).items():
         schema = tool.input_schema
-        definitions, required = schema.get("$defs", {}), schema.get("required", [])
+        required = schema.get("required", [])
         offered = {
             parameter: (
-                _kinds(one, definitions)[0]["type"],
+                _kinds(one)[0]["type"],
                 REQUIRED if parameter in required else one.get("default"),
             )
             for parameter, one in schema["properties"].items()
@@ -89,7 +88,7 @@ async def test_parameters_with_listed_values_take_these(talk: CreoConversation) 
     tools = await _tools(talk)
     for (name, parameter), values in VALUES.items():
         schema = tools[name].input_schema
-        (kind,) = _kinds(schema["properties"][parameter], schema.get("$defs", {}))
+        (kind,) = _kinds(schema["properties"][parameter])
         listed = kind.get("enum") or kind["items"]["enum"]
         assert set(values) <= set(listed), (name, parameter)
 
@@ -98,7 +97,7 @@ async def test_parameters_with_listed_values_take_these(talk: CreoConversation) 
 async def test_the_range_of_a_ttl_is_in_the_schema(talk: CreoConversation) -> None:
     tools = await _tools(talk)
     for name in ("remember", "update_memory"):
-        (kind,) = _kinds(tools[name].input_schema["properties"]["ttl"], {})
+        (kind,) = _kinds(tools[name].input_schema["properties"]["ttl"])
         assert (kind["minimum"], kind["maximum"]) == (60, 2_592_000)
 
 

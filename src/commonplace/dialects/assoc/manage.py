@@ -13,7 +13,16 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import page, stamp, unembedded
 from commonplace.dialects.assoc.figures import figures
 from commonplace.dialects.assoc.japanese import said
-from commonplace.dialects.assoc.parameters import Count, DateTime, Domain, Texts, beginning, described, reference
+from commonplace.dialects.assoc.parameters import (
+    Count,
+    DateTime,
+    Domain,
+    Texts,
+    beginning,
+    counted,
+    described,
+    reference,
+)
 from commonplace.domain.errors import BundleRefused, Fault, Forbidden, Invalid, NoneDeleted, NotFound
 from commonplace.domain.memory import Memory
 from commonplace.domain.record import BundleReport
@@ -46,7 +55,7 @@ async def memory_manage(
         described("Form of the data; only json has associations (export, import)", "json"),
     ] = None,
     offset: Annotated[
-        Count, described("How many of the oldest to leave out: next_offset of the last page (export)", 0, minimum=0)
+        Count, counted("How many of the oldest to leave out: next_offset of the last page (export)", 0, minimum=0)
     ] = None,
     import_data: Annotated[str | None, described("What an export gave, as it is (import)")] = None,
     cleanup_before: Annotated[

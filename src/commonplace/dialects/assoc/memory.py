@@ -19,7 +19,17 @@ from commonplace.dialects.assoc.answers import (
     unembedded,
     whole,
 )
-from commonplace.dialects.assoc.parameters import Count, Domain, Share, Texts, described, reference, renamed
+from commonplace.dialects.assoc.parameters import (
+    HOW_CLOSE,
+    Count,
+    Domain,
+    Share,
+    Texts,
+    counted,
+    described,
+    reference,
+    renamed,
+)
 from commonplace.dialects.assoc.refusals import NAME_SESSION
 from commonplace.domain import limits
 from commonplace.domain.errors import Invalid, NotFound
@@ -49,7 +59,9 @@ async def memory(
     query: Annotated[
         str | None, described("What to look for, in any language (search)", maxLength=limits.MAX_QUERY_CHARS)
     ] = None,
-    domain: Annotated[Domain | None, described("Who shares it; required for store")] = None,
+    domain: Annotated[
+        Domain | None, described("Who shares it; required for store. Only admins write to global")
+    ] = None,
     include_domains: Annotated[list[Domain] | None, described("Where to search (default: global and user)")] = None,
     project_id: Annotated[str | None, described("Project, for the domain project")] = None,
     session_id: Annotated[
@@ -61,16 +73,14 @@ async def memory(
     ] = None,
     importance: Annotated[Share, described("Judged by the text when left out"), Field(ge=0, le=1)] = None,
     limit: Annotated[
-        Count, described("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=_MOST)
+        Count, counted("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=_MOST)
     ] = None,
     threshold: Annotated[
         Share,
-        described(
-            "Least similarity; if nothing reaches it, closest names the nearest", THRESHOLD, minimum=0, maximum=1
-        ),
+        described(HOW_CLOSE, THRESHOLD, minimum=0, maximum=1),
     ] = None,
     depth: Annotated[
-        Count, described("How many steps of association (get_related)", DEPTH, minimum=1, maximum=DEEPEST)
+        Count, counted("How many steps of association (get_related)", DEPTH, minimum=1, maximum=DEEPEST)
     ] = None,
     associate_with: Annotated[
         Texts, described("Ids of memories to tie it to by hand (store, update)", maxItems=MOST_TIED)

@@ -14,6 +14,7 @@ from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import CollectionId, MemoryId, is_uuid
 from commonplace.engine.memories import Reference
 
+HOW_CLOSE = "Least similarity; right answers often have 0.3 to 0.6. Below it, closest names the nearest"
 Domain = Literal["global", "user", "project", "session"]
 Role = Literal["editor", "viewer"]
 
@@ -21,6 +22,11 @@ Role = Literal["editor", "viewer"]
 def described(text: str, usually: Any = None, **bounds: int) -> Any:
     """A parameter that may be left out; the schema shows what is usual then, and what its bounds are."""
     return Field(description=text, json_schema_extra={USUALLY: usually, **bounds})
+
+
+def counted(text: str, usually: int | None, **bounds: int) -> Any:
+    """The same for a Count, which the reference calls a number."""
+    return Field(description=text, json_schema_extra={USUALLY: usually, "type": "number", **bounds})
 
 
 def bounds(**told: int) -> Any:

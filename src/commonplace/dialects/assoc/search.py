@@ -13,6 +13,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import CLOSEST, answering, bounded, brief, nothing_found, remark
 from commonplace.dialects.assoc.parameters import (
+    HOW_CLOSE,
     Count,
     DateTime,
     Domain,
@@ -20,6 +21,7 @@ from commonplace.dialects.assoc.parameters import (
     Texts,
     between,
     bounds,
+    counted,
     described,
     reference,
 )
@@ -65,16 +67,11 @@ async def search(
     ] = None,
     limit: Annotated[
         Count,
-        described("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=MOST_RESULTS),
+        counted("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=MOST_RESULTS),
     ] = None,
     threshold: Annotated[
         Share,
-        described(
-            "Least similarity (semantic, advanced, similar); if none, closest names the nearest",
-            THRESHOLD,
-            minimum=0,
-            maximum=1,
-        ),
+        described(HOW_CLOSE, THRESHOLD, minimum=0, maximum=1),
     ] = None,
 ) -> Reply:
     """Search by meaning, tags, time range, several conditions at once, or likeness to a memory."""

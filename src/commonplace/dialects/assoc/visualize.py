@@ -22,6 +22,7 @@ from commonplace.dialects.assoc.parameters import (
     DateTime,
     Domain,
     between,
+    counted,
     described,
     is_blank,
     reference,
@@ -78,7 +79,7 @@ async def visualize(
     project_id: Annotated[str | None, described("Only this project")] = None,
     session_id: Annotated[str | None, described("Only this session")] = None,
     center_memory_id: Annotated[str | None, described("Draw what is around this memory (memory_map)")] = None,
-    depth: Annotated[Count, described("How many steps around it", DEPTH, minimum=1, maximum=DEEPEST)] = None,
+    depth: Annotated[Count, counted("How many steps around it", DEPTH, minimum=1, maximum=DEEPEST)] = None,
     format: Annotated[
         Literal["html", "svg", "json", "graphviz"] | None, described("Form of the picture", "html")
     ] = None,
