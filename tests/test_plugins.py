@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from commonplace import plugins
-from commonplace.bootstrap import dialect_named, embedder
+from commonplace.bootstrap import dialect_named, embedder, kept
 from commonplace.domain.errors import Invalid
 from commonplace.settings import Settings
-from tests.serving import stdio
+from tests.serving import PROGRAM, environment, stdio
 
 pytestmark = pytest.mark.anyio
 
@@ -46,11 +46,48 @@ async def test_a_package_adds_a_summariser(installed: Path, tmp_path: Path) -> N
         assert (got.structured_content or {})["data"]["summary"] == "one"
 
 
+async def test_a_package_adds_a_store(installed: Path, tmp_path: Path) -> None:
+    options = ("--dialect", "tiny", "--embedder", "letters", "--store", "forgetful")
+    async with stdio(tmp_path, *options, PYTHONPATH=str(installed)) as client:
+        await client.call_tool("keep", {"text": "the quick brown fox"})
+        found = await client.call_tool("find", {"words": "quick fox"})
+        assert found.structured_content == {"result": ["the quick brown fox"]}
+        assert not (tmp_path / "commonplace.db").exists()
+    async with stdio(tmp_path, *options, PYTHONPATH=str(installed)) as client:
+        found = await client.call_tool("find", {"words": "quick fox"})
+        assert found.structured_content == {"result": []}
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("backup", "no folder for backups"),
+        ("doctor", "'forgetful' of another package keeps the memories"),
+        ("rekey", "'forgetful' of another package keeps the memories"),
+    ],
+)
+def test_what_works_on_the_file_is_refused_for_another_store(
+    installed: Path, tmp_path: Path, command: str, words: str
+) -> None:
+    added = {"COMMONPLACE_STORE": "forgetful", "COMMONPLACE_NEW_ENCRYPTION_KEY": "k" * 32}
+    told = subprocess.run(
+        [PROGRAM, command, "--data-dir", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(**added, PYTHONPATH=str(installed)),
+    )
+    assert told.returncode != 0
+    assert words in told.stdout + told.stderr
+
+
 def test_a_name_that_nobody_added_is_refused_with_those_there_are() -> None:
     with pytest.raises(Invalid, match="use, openai"):
         embedder(Settings(embedder="nonsense"))
     with pytest.raises(Invalid, match="assoc, greeum, nocturne"):
         dialect_named("nonsense")
+    with pytest.raises(Invalid, match="'nonsense' is not one of sqlite"):
+        kept(Settings(store="nonsense"), "x/1")
 
 
 def test_without_packages_there_are_no_plugins() -> None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 DIALECTS = ("creo", "assoc", "greeum", "nocturne", "live")
 """Those that come with the house; packages may add others."""
 
+_IN_A_FILE = "sqlite"
 _OPENAI_URL = "https://api.openai.com/v1"
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"
 
@@ -101,6 +102,18 @@ def summariser(settings: Settings) -> Summariser:
     return made
 
 
+def kept(settings: Settings, fingerprint: str) -> Store:
+    """The chosen store, for vectors of the embedder with this fingerprint."""
+    if settings.store == _IN_A_FILE:
+        return SqliteStore(settings.folder, fingerprint, encryption_key(settings))
+    make = plugins.plugin(plugins.STORES, settings.store)
+    if make is None:
+        known = ", ".join((_IN_A_FILE, *plugins.names(plugins.STORES)))
+        raise Invalid("store", f"{settings.store!r} is not one of {known}")
+    made: Store = make(settings, fingerprint)
+    return made
+
+
 def build(
     settings: Settings,
     *,
@@ -111,8 +124,7 @@ def build(
 ) -> Engine:
     """The engine for these settings; each part may be given instead."""
     model = model or embedder(settings)
-    key = encryption_key(settings)
-    store = store or SqliteStore(settings.folder, model.fingerprint, key)
+    store = store or kept(settings, model.fingerprint)
     rhythm = Rhythm(settings.backup_daily, settings.backup_hour, timedelta(days=settings.backup_keep_days))
     return Engine(
         store,
@@ -121,7 +133,7 @@ def build(
         zone or settings.zone,
         summariser(settings),
         settings.owner_key,
-        vault=SqliteVault(settings.folder, settings.backup_folder, key),
+        vault=vault(settings) if settings.store == _IN_A_FILE else None,
         rhythm=rhythm,
         outside=outside(settings),
     )
@@ -181,12 +193,14 @@ def key_in(file: Path, option: str) -> str:
 
 def vault(settings: Settings) -> SqliteVault:
     """The backups alone, for when the store cannot be opened."""
+    _require_file(settings)
     return SqliteVault(settings.folder, settings.backup_folder, encryption_key(settings))
 
 
 def rekey(settings: Settings, new: str) -> Rekeyed:
     from commonplace.storage.sqlite.rekeying import rekey
 
+    _require_file(settings)
     return rekey(settings.folder, settings.backup_folder, encryption_key(settings), new)
 
 
@@ -194,7 +208,16 @@ def unfinished(settings: Settings) -> list[Path]:
     """Copies of the store that a process which was killed has left behind."""
     from commonplace.storage.sqlite.workshops import left_behind
 
+    _require_file(settings)
     return left_behind(settings.folder, settings.backup_folder)
+
+
+def _require_file(settings: Settings) -> None:
+    if settings.store != _IN_A_FILE:
+        words = (
+            f"{settings.store!r} of another package keeps the memories: this is for the file of --store {_IN_A_FILE}"
+        )
+        raise Invalid("store", words)
 
 
 def nocturne_arrivals(file: Path) -> tuple[list[Arrival], list[str]]:
@@ -223,7 +246,9 @@ def is_in_use(settings: Settings) -> bool:
 
 
 def has_store(settings: Settings) -> bool:
-    """Whether something was ever kept in the folder."""
+    """Whether something was ever kept in the folder; what other packages add takes care of itself."""
+    if settings.store != _IN_A_FILE:
+        return True
     path = settings.folder / FILE_NAME
     return path.exists() and path.stat().st_size > 0
 

@@ -1,10 +1,12 @@
-"""What other packages add: embedders, summarisers and dialects, found by their entry points."""
+"""What other packages add: stores, embedders, summarisers and dialects, found by their entry points."""
 
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from commonplace.domain.errors import Invalid
 
+STORES = "commonplace.stores"
+"""A function from Settings and the fingerprint of the embedder to a Store."""
 EMBEDDERS = "commonplace.embedders"
 """A function from Settings to an Embedder."""
 SUMMARISERS = "commonplace.summarisers"

@@ -27,6 +27,9 @@ class Settings:
     data_dir: str = _setting(
         "", "the folder of the memories (default: the platform's data folder, commonplace in it)", metavar="DIR"
     )
+    store: str = _setting(
+        "sqlite", "what keeps the memories: sqlite (a file in that folder) or what a package adds", metavar="NAME"
+    )
     host: str = _setting("127.0.0.1", "the address to listen on; others than loopback need --allowed-hosts")
     http_host: str = _setting("", "the address for streamable HTTP (default: as --host)", metavar="HOST")
     sse_host: str = _setting("", "the address for SSE (default: as --host)", metavar="HOST")

@@ -1,6 +1,8 @@
-"""An embedder, a summariser and a dialect for Commonplace, as small as they can be."""
+"""A store, an embedder, a summariser and a dialect for Commonplace, as small as they can be."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,19 @@ from commonplace.domain.errors import CommonplaceError
 from commonplace.domain.memory import Draft
 from commonplace.engine.recall import Question
 from commonplace.settings import Settings
+from commonplace.storage.sqlite.store import SqliteStore
+
+
+class Forgetful(SqliteStore):
+    """A store that lives as long as the server."""
+
+    def __init__(self, fingerprint: str) -> None:
+        self._place = TemporaryDirectory()
+        super().__init__(Path(self._place.name), fingerprint)
+
+    async def close(self) -> None:
+        await super().close()
+        self._place.cleanup()
 
 
 class Letters:
@@ -31,6 +46,10 @@ class FirstLine:
 
     def summarise(self, text: str, most_chars: int) -> str:
         return text.splitlines()[0][:most_chars] if text else ""
+
+
+def forgetful(settings: Settings, fingerprint: str) -> Forgetful:
+    return Forgetful(fingerprint)
 
 
 def letters(settings: Settings) -> Letters:
