@@ -75,10 +75,7 @@ async def memory(
     limit: Annotated[
         Count, counted("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=_MOST)
     ] = None,
-    threshold: Annotated[
-        Share,
-        described(HOW_CLOSE, THRESHOLD, minimum=0, maximum=1),
-    ] = None,
+    threshold: Annotated[Share, described(HOW_CLOSE, THRESHOLD, minimum=0, maximum=1)] = None,
     depth: Annotated[
         Count, counted("How many steps of association (get_related)", DEPTH, minimum=1, maximum=DEEPEST)
     ] = None,

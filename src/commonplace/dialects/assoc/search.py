@@ -69,10 +69,7 @@ async def search(
         Count,
         counted("How many at most; has_more says whether there are more", LIMIT, minimum=1, maximum=MOST_RESULTS),
     ] = None,
-    threshold: Annotated[
-        Share,
-        described(HOW_CLOSE, THRESHOLD, minimum=0, maximum=1),
-    ] = None,
+    threshold: Annotated[Share, described(HOW_CLOSE, THRESHOLD, minimum=0, maximum=1)] = None,
 ) -> Reply:
     """Search by meaning, tags, time range, several conditions at once, or likeness to a memory."""
     return await actions.run(call, type, locals())
