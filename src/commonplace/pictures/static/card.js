@@ -78,9 +78,10 @@ const nearest = (panel, x, y, reach) => {
   return best;
 };
 
+// Where an event is, in the coordinates of the marks; a path may be stretched, and what is off need not have any.
 const pointIn = (panel, event) => {
   const point = new DOMPoint(event.clientX, event.clientY);
-  return point.matrixTransform((panel.field?.querySelector("*") ?? panel.sheet).getScreenCTM().inverse());
+  return point.matrixTransform((panel.field?.querySelector(":is(g, circle):not(.off)") ?? panel.sheet).getScreenCTM().inverse());
 };
 
 const beside = (panel, key) => {
