@@ -143,7 +143,7 @@ async def test_whether_more_was_found_than_is_shown_is_known_exactly(engine: Eng
 
 async def test_only_what_is_close_enough_is_more(engine: Engine, owner: Actor) -> None:
     await keep(engine, owner, "the lighthouse keeper", "a bakery in the harbour", "the lighthouse keeper again")
-    for limit, threshold, more in ((1, 0.7, True), (2, 0.7, False), (2, 0.0, True), (1, 1.0, False)):
+    for limit, threshold, more in ((1, 0.9, True), (2, 0.9, False), (2, 0.0, True), (1, 1.0, False)):
         question = Question("the lighthouse keeper", limit, threshold)
         assert (await engine.recall.recall(owner, question)).more is more, question
     nothing = await engine.recall.recall(owner, Question("zzyzx", 1, 0.9, closest=1))

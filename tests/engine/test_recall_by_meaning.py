@@ -74,3 +74,55 @@ async def test_what_is_like_a_memory_comes_in_the_order_of_its_likeness(engine: 
     assert len(close) == 4
     assert close == sorted(close, reverse=True)
     assert "地震" not in alike.hits[0].memory.content
+
+
+ASKED = (
+    ("when does the team meet?", "La réunion"),
+    ("喫茶店の休みはいつ?", "駅前の喫茶店"),
+    ("what is wrong with the USB hub?", "Never use the USB hub"),
+    ("how often are the API keys rotated?", "Prod API keys"),
+    ("コードは何人でレビューする?", "コードレビュー"),
+    ("the editor for my coding", "I do all my coding in Neovim"),
+)
+
+
+async def test_a_question_is_related_to_its_answer_and_to_nothing_that_has_none(engine: Engine, owner: Actor) -> None:
+    for note in NOTES:
+        await engine.memories.remember(owner, Draft(note))
+    for question, answer in ASKED:
+        found = await engine.recall.recall(owner, Question(question, threshold=0.7))
+        assert found.hits[0].memory.content.startswith(answer), question
+    for question in ("how many moons has Jupiter?", "la recette du tiramisu", "오늘 환율은?", "股票价格"):
+        assert not (await engine.recall.recall(owner, Question(question, threshold=0.7))).hits, question
+
+
+@pytest.mark.parametrize(
+    ("question", "texts"),
+    [
+        (
+            "VPN password rotation",
+            ("Our VPN password rotates every ninety days", "The VPN password is rotated every 90 days"),
+        ),
+        ("fermeture du parking", ("Le parking ferme à minuit", "Le parking est fermé après minuit")),
+        (
+            "when does the museum open",
+            ("The museum opens at nine on weekdays", "On weekdays the museum opens at nine o'clock"),
+        ),
+    ],
+)
+async def test_of_two_that_say_the_same_the_used_one_comes_first_but_never_before_what_answers_better(
+    engine: Engine, owner: Actor, question: str, texts: tuple[str, str]
+) -> None:
+    for text in (*texts, "The parking of the meeting room needs a password"):
+        await engine.memories.remember(owner, Draft(text, importance=0.5))
+
+    async def order() -> list[str]:
+        return [hit.memory.content for hit in (await engine.recall.recall(owner, Question(question))).hits]
+
+    best, second, worse = await order()
+    for used in (second, worse):
+        kept = next(one for one in (await engine.memories.page(owner, 9)).memories if one.content == used)
+        for _ in range(100):
+            engine.recall.used(kept)
+        await engine.recall.flush_uses()
+        assert await order() == [second, best, worse]

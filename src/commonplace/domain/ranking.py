@@ -72,7 +72,7 @@ class Scale:
     related: float = field(init=False, repr=False)
     """The cosine from which on a text is related."""
     anchors: tuple[tuple[float, float], ...] = field(init=False, repr=False)
-    """Cosines and the similarity each stands for."""
+    """Cosines and the closeness each stands for."""
 
     def __post_init__(self) -> None:
         if not 0.0 < self.unrelated < self.same < 1.0:
@@ -98,7 +98,7 @@ class Weights:
     """The share of what the best neighbour has beyond the row itself, or beyond an unrelated text if that is more."""
     importance: float = 0.02
     recency: float = 0.015
-    use: float = 0.015
+    use: float = 0.08
 
     @property
     def boosts(self) -> float:
@@ -111,7 +111,7 @@ DEFAULT = Weights()
 ALONE = Weights(neighbours=0.0)
 """Where what stands beside a memory says nothing about it."""
 FAINT = 0.2
-"""Below this similarity a text has nothing to do with what was asked."""
+"""Below this closeness a text has nothing to do with what was asked."""
 CLEARLY = 0.15
 """By so much less a memory is clearly not as close as another."""
 _NEARLY = 0.05
@@ -120,8 +120,6 @@ _ROOM = 0.2
 """Below what words may not lift them above, those held back keep their order within so much."""
 _FEW = 0.5
 """Most texts with some of the words have at most so much of them."""
-SHOWN = 5e-5
-"""People are shown four decimals: what they see as enough is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ class Ranked:
 
     row: int
     score: float
-    similarity: float
+    closeness: float
     reasons: Mapping[str, float] = field(hash=False)
 
 
@@ -165,15 +163,15 @@ class Contest:
     def best(self, limit: int | None = None, least: float = 0.0, *, or_said: bool = False) -> list[Ranked]:
         """Best first, equal ones by row.
 
-        Only those with at least that similarity, or also those that have some of the words, however far they are;
+        Only those with at least that closeness, or also those that have some of the words, however far they are;
         and only the best `limit` of them, where one is given.
         """
-        enough, said = least - SHOWN, self._coverage.keys() if or_said else frozenset[int]()
-        ahead, bar = self._ahead(self._own, enough, said, limit)
+        said = self._coverage.keys() if or_said else frozenset[int]()
+        ahead, bar = self._ahead(self._own, least, said, limit)
         if not ahead:  # then nothing that stands beside them is looked at either
             return []
         plain = self._with_neighbours(self._leaders(ahead, bar))
-        standing = self._standings(sorted(self._ahead(plain, enough, said, limit)[0]))
+        standing = self._standings(sorted(self._ahead(plain, least, said, limit)[0]))
         scores = {row: plain[row] + sum(boosts(one, self._weights)) for row, one in standing.items()}
         best = sorted(scores, key=lambda row: (-scores[row], row))[:limit]
         return [Ranked(row, scores[row], self._close(row), self._reasons(row, standing[row])) for row in best]
@@ -278,7 +276,7 @@ class Contest:
         return [row for row in rows if cosines.get(row, inf) >= near or said.get(row, 0.0) > _FEW]
 
     def _close(self, row: int) -> float:
-        return similarity(self._cosines.get(row), self._said.get(row, 0.0), self._scale)
+        return closeness(self._cosines.get(row), self._said.get(row, 0.0), self._scale)
 
     def _reasons(self, row: int, standing: Standing) -> dict[str, float]:
         lexical = self._words.get(row, 0.0)
@@ -338,8 +336,10 @@ def boosts(one: Standing, weights: Weights = DEFAULT) -> tuple[float, float, flo
     return weights.importance * importance, weights.recency * 30.0 / (30.0 + age), weights.use * uses / (5.0 + uses)
 
 
-def similarity(cosine: float | None, coverage: float, scale: Scale) -> float:
-    """How close a memory is in itself: from 0.9 very close, from 0.7 related, from 0.5 somewhat, below that hardly.
+def closeness(cosine: float | None, coverage: float, scale: Scale) -> float:
+    """How close a memory is in itself: 0.5 for what texts are by chance at most, 0.9 for near-duplicates.
+
+    How that reads to people is another matter (`domain/likeness.py`).
 
     Its own cosine and its own words decide, nothing that stands beside it. The words count by the square, so that a
     few shared ones prove little and all of them are enough to be related.
@@ -350,9 +350,9 @@ def similarity(cosine: float | None, coverage: float, scale: Scale) -> float:
     return 1.0 - (1.0 - _meaning(cosine, scale)) * _unsaid(literal)
 
 
-def _needed(similarity: float, literal: float) -> float:
+def _needed(closeness: float, literal: float) -> float:
     """What a text that has so much of the words must mean to be as close."""
-    return 1.0 - (1.0 - similarity) / _unsaid(literal)
+    return 1.0 - (1.0 - closeness) / _unsaid(literal)
 
 
 def _unsaid(literal: float) -> float:
@@ -360,7 +360,7 @@ def _unsaid(literal: float) -> float:
 
 
 def _meaning(cosine: float, scale: Scale) -> float:
-    """A cosine as a similarity: straight lines between the anchors; paraphrases begin at a fifth of the span."""
+    """A cosine as a closeness: straight lines between the anchors; paraphrases begin at a fifth of the span."""
     for (low, value), (high, next_value) in pairwise(scale.anchors):
         if cosine < high:
             return value + (next_value - value) * max(cosine - low, 0.0) / (high - low)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import UserId
+from commonplace.domain.likeness import TEXTS
 from commonplace.domain.link import LinkKind
-from commonplace.domain.ranking import Scale, similarity
+from commonplace.domain.ranking import Scale, closeness
 from commonplace.ports import Reading
 
 if TYPE_CHECKING:
     from commonplace.ports import Vectors
 
-CLOSE = 0.55
-"""From this calibrated similarity on, two memories are associated: of pairs with nothing in common hardly one."""
+CLOSE = 0.7
+"""From this similarity on, two memories are associated: of a thousand pairs with nothing in common hardly one."""
 MOST_CLOSE = 5
 MOST_RECENT = 3
 A_SHORT_WHILE = timedelta(minutes=10)
@@ -61,6 +62,6 @@ def _close(
     cosines = tx.scan(vector, fingerprint, among).best(_GLANCE)
     others = sorted((number for number in cosines if number != itself), key=lambda n: (-cosines[n], n))
     for number in others[:MOST_CLOSE]:
-        strength = similarity(cosines[number], 0.0, scale)
+        strength = TEXTS.similarity(closeness(cosines[number], 0.0, scale))
         if strength >= CLOSE:
             yield (LinkKind.SEMANTIC, number), strength

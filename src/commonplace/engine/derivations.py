@@ -23,7 +23,7 @@ from commonplace.ports import Clock, Prints, Reading, Store, Transaction
 
 MOST_BROUGHT_TO_MIND = 3
 LIKE_ENOUGH = 0.6
-"""From this calibrated similarity on, an earlier memory is shown beside a new one."""
+"""From this similarity on, an earlier memory is shown beside a new one."""
 MOST_LABELS = 100
 
 

@@ -14,6 +14,7 @@ from commonplace.domain.access import Actor, Permission, require
 from commonplace.domain.collection import Scope
 from commonplace.domain.errors import StoreFailed
 from commonplace.domain.filter import Filter
+from commonplace.domain.likeness import ASKED, TEXTS, Guide
 from commonplace.domain.memory import Memory
 from commonplace.domain.ranking import (
     ALONE,
@@ -26,8 +27,8 @@ from commonplace.domain.ranking import (
     Standing,
     Standings,
     Surroundings,
+    closeness,
     folded,
-    similarity,
 )
 from commonplace.engine.access import narrowed, own_labels, readable
 from commonplace.engine.embedding import Embedding
@@ -83,6 +84,8 @@ class Question:
     """The number of a memory that is not looked for."""
     closest: int = 0
     """How many to name all the same where nothing reaches the threshold."""
+    guide: Guide = ASKED
+    """How closeness reads: as between a question and a memory, or as between two memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,7 @@ class Recall:
 
     async def like(self, actor: Actor, memory: Memory, question: Question) -> Recalled:
         """What is like a memory, without the memory itself; by its meaning where there is one, the most alike first."""
-        alone = replace(question, apart=memory.number, neighbours=False, words=False)
+        alone = replace(question, guide=TEXTS, apart=memory.number, neighbours=False, words=False)
         found = await self.recall(actor, alone)
         return replace(found, hits=_most_alike(found.hits), closest=_most_alike(found.closest))
 
@@ -187,7 +190,8 @@ class Recall:
     def _close(self, tx: Reading, among: Filter, vector: Vectors, limit: int, least: float) -> tuple[Hit, ...]:
         cosines = tx.scan(vector, self._embedding.fingerprint, among).best(_GLANCE)
         nearest = sorted(cosines, key=lambda number: (-cosines[number], number))[:limit]
-        alike = {number: similarity(cosines[number], 0.0, self._embedding.scale) for number in nearest}
+        scale = self._embedding.scale
+        alike = {number: TEXTS.similarity(closeness(cosines[number], 0.0, scale)) for number in nearest}
         there = tx.memories([number for number in nearest if alike[number] >= least], among)
         return tuple(Hit(memory, alike[memory.number], alike[memory.number], {}) for memory in there)
 
@@ -297,15 +301,16 @@ class Recall:
             best = contest.best(one_more, least, or_said=or_said)
             return [one for one in best if one.row != question.apart][:limit]
 
+        enough = question.guide.least(question.threshold)
         # One more tells whether there is more. Of those that say the same one remains: then more are to be looked at.
-        close = ranked(None if question.fold else question.limit + 1, question.threshold)
+        close = ranked(None if question.fold else question.limit + 1, enough)
         if question.fold:
             close = self._unlike(tx, close[: question.limit * 4])
-        short = question.closest > 0 and not close and question.threshold > FAINT
+        short = question.closest > 0 and not close and enough > FAINT
         nearest = ranked(question.closest, FAINT) or ranked(question.closest, FAINT, or_said=True) if short else []
-        hits, closest = _hits(tx, among, close[: question.limit]), _hits(tx, among, nearest)
+        hits, closest = (_hits(tx, among, some, question.guide) for some in (close[: question.limit], nearest))
         reach = Reach(failure, embedded.whole, tx.damage)
-        return Recalled(tuple(hits), tuple(closest), reach, more=len(close) > question.limit)
+        return Recalled(hits, closest, reach, more=len(close) > question.limit)
 
     def _contest(self, tx: Reading, among: Filter, question: Question, vector: Vectors | None) -> Contest:
         arm = max(ARM, question.limit + bool(question.apart) + 1)  # one more tells whether there is more
@@ -339,11 +344,12 @@ class Recall:
         return folded(ranked, alike, ALIKE)
 
 
-def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked]) -> list[Hit]:
+def _hits(tx: Reading, among: Filter, ranked: Sequence[Ranked], guide: Guide) -> tuple[Hit, ...]:
     if not ranked:
-        return []
-    memories = {memory.number: memory for memory in tx.legible([one.row for one in ranked], among)}
-    return [Hit(memories[r.row], r.similarity, r.score, r.reasons) for r in ranked if r.row in memories]
+        return ()
+    found = {memory.number: memory for memory in tx.legible([one.row for one in ranked], among)}
+    there = [one for one in ranked if one.row in found]
+    return tuple(Hit(found[one.row], guide.similarity(one.closeness), one.score, one.reasons) for one in there)
 
 
 def _most_alike(hits: Iterable[Hit]) -> tuple[Hit, ...]:

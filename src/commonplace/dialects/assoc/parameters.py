@@ -14,7 +14,7 @@ from commonplace.domain.errors import Invalid
 from commonplace.domain.identifiers import CollectionId, MemoryId, is_uuid
 from commonplace.engine.memories import Reference
 
-HOW_CLOSE = "Least similarity; right answers often have 0.3 to 0.6. Below it, closest names the nearest"
+HOW_CLOSE = "Least similarity: 0.9 very close, 0.7 related, 0.5 somewhat. Below it, closest names the nearest"
 Domain = Literal["global", "user", "project", "session"]
 Role = Literal["editor", "viewer"]
 

@@ -33,7 +33,7 @@ from commonplace.engine.derivations import Lasting, Remembered, Revised
 from commonplace.engine.recall import Hit, Question, Recalled
 
 MOST_FOUND = 100
-LEAST_LIKE = 0.1
+LEAST_LIKE = 0.2
 """Unless the caller says otherwise: below it there is nothing but noise."""
 _EXCERPT = 200
 _CUT_MARKS = 2
@@ -143,8 +143,7 @@ async def search(
     threshold: Annotated[
         float,
         Field(
-            description="Least similarity: 0.9 very close, 0.7 related, 0.5 somewhat; the answer to a question "
-            "often lies lower",
+            description="Least similarity: 0.9 very close, 0.7 related, 0.5 somewhat",
             ge=0,
             le=1,
         ),

@@ -94,8 +94,7 @@ async def query_memory(
 ) -> Answer[list[Found]]:
     """Find the memories closest in meaning and words, best first.
 
-    similarity: 0.9+ very close, 0.7+ related, 0.5+ somewhat; the right answer to a question, or one in another
-    language, often lies lower.
+    similarity: 0.9+ very close, 0.7+ related, 0.5+ somewhat; a right answer in another language may lie lower.
     """
     least = None if min_importance is None else limits.importance(min_importance, "min_importance")
     recalled = await call.engine.recall.recall(call.actor, Question(query, limit, importance_min=least))

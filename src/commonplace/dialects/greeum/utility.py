@@ -21,8 +21,9 @@ from commonplace.engine.recall import Question
 from commonplace.ports import Statistics
 
 MOST_IN_PROMPT = 100
-MATTERS = 0.15
-"""Below this similarity, a long-term memory does not belong into a prompt; nor below half of the best one's."""
+MATTERS = 0.25
+"""Below this similarity, a long-term memory does not belong into a prompt; nor below BESIDE of the best one's."""
+BESIDE = 0.65
 
 Text = Annotated[str, Field(description="The text to look at")]
 Language = Annotated[str, Field(description="ko, en, ja, zh, fr or auto")]
@@ -93,7 +94,7 @@ async def generate_prompt(
     prompt = enriched(
         user_input,
         await point([hit.memory for hit in short.hits] if short else []),
-        await point([hit.memory for hit in long.hits if hit.similarity >= best / 2] if long else []),
+        await point([hit.memory for hit in long.hits if hit.similarity >= best * BESIDE] if long else []),
         call.settings.prompt_tokens,
         call.actor.zone,
     )
