@@ -41,6 +41,7 @@ from commonplace.storage.sqlite.migrations import check_readable, is_current, mi
 from commonplace.storage.sqlite.presence import Presence, is_anyone_here
 from commonplace.storage.sqlite.readers import Readers
 from commonplace.storage.sqlite.reading import SqliteReading
+from commonplace.storage.sqlite.renewal import reindex, vacuum
 from commonplace.storage.sqlite.writer import Writer
 from commonplace.storage.sqlite.writing import SqliteTransaction, observed
 
@@ -127,12 +128,12 @@ class SqliteStore:
     async def vacuum(self) -> None:
         """Rewrite the file without what was deleted, and drop the copies derived from it."""
         self._following().discard_copies()
-        await self._writing().submit_apart(_vacuum)
+        await self._writing().submit_apart(vacuum)
 
     async def reindex(self) -> None:
         """Build anew everything that is derived from the rows: full text, letters, names, the index of vectors."""
         self._following().discard_copies()
-        await self._writing().submit_apart(_reindex)
+        await self._writing().submit_apart(reindex)
         with self._follower_lock:
             self._follower = None
 
@@ -380,19 +381,3 @@ def _migrated(path: Path, key: str) -> apsw.Connection:
         connection.close()
         raise
     return connection
-
-
-def _reindex(connection: apsw.Connection) -> None:
-    connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
-    connection.execute("INSERT INTO letters (letters) VALUES ('rebuild')")
-    connection.execute("INSERT INTO names (names) VALUES ('rebuild')")
-
-
-def _vacuum(connection: apsw.Connection) -> None:
-    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
-    connection.execute("INSERT INTO letters (letters) VALUES ('optimize')")
-    connection.execute("INSERT INTO names (names) VALUES ('optimize')")
-    connection.execute("VACUUM")
-    busy, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get
-    if busy:
-        raise apsw.BusyError("another process is reading what is to be removed")
