@@ -81,6 +81,10 @@ async def act(name: str, folder: Path, more: list[str]) -> None:
         await vault.replace(more[0], NOW)
     elif name == "open":
         await SqliteStore(folder, "", old).close()
+    elif name == "settle":
+        store = SqliteStore(folder, "", old)
+        await store.settle()
+        await store.close()
     elif name == "rekey":
         rekey(folder, folder / "backups", old, new)
 

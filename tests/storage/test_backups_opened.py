@@ -14,6 +14,7 @@ from commonplace.domain.errors import NotFound, StoreTooNew
 from commonplace.domain.identifiers import MemoryId
 from commonplace.storage.sqlite import migrations
 from commonplace.storage.sqlite.backup import SqliteVault
+from commonplace.storage.sqlite.connection import can_fold
 from tests.storage.keeping import NOW
 from tests.storage.samples import House, Spoilt
 from tests.storage.test_backups import altered, place, vault
@@ -108,6 +109,7 @@ async def test_a_backup_of_an_earlier_release_is_read_in_the_newest_form(
     for version in range(1, len(migrations.steps())):
         earlier = apsw.Connection(str(place / f"{version}.db"))
         earlier.create_scalar_function("revision_seal", _sealed)
+        can_fold(earlier)
         for step in migrations.steps()[:version]:
             earlier.execute(step).fetchall()
         earlier.pragma("user_version", version)

@@ -23,6 +23,7 @@ UPDATE events SET detail = json_object('other', detail ->> '$.ties_after[0][1]')
 UPDATE events
 SET detail = json_object('other', detail ->> '$.ties[0][1]', 'ties', detail -> '$.ties')
 WHERE kind = 'unlinked';
+DROP TABLE unworded;
 DROP INDEX tags_by_fold;
 ALTER TABLE tags DROP COLUMN folded;
 CREATE INDEX tags_by_tag ON tags (tag, memory);

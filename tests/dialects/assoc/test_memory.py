@@ -373,6 +373,20 @@ async def test_where_nothing_is_close_enough_the_closest_are_named(local: AssocC
     assert "closest" not in await local.call("memory", action="search", query="zzyzx qwrtp", threshold=0.9)
 
 
+@behaviour("assoc.search.labels")
+async def test_a_memory_is_found_by_the_words_of_its_tags_and_of_its_category(talk: AssocConversation) -> None:
+    tag, category = unique(), unique()
+    kept = await talk.store("Call Hiroshi before noon about the shipment", tags=[tag, f"緊急{tag}"], category=category)
+    for query in (tag, category.upper(), f"緊急 {tag}", f"{tag} shipment {category}"):
+        for tool, more in (("memory", {"action": "search"}), ("search", {"type": "semantic"})):
+            found = (await talk.call(tool, **more, query=query))["results"]
+            assert found[0]["memory_id"] == kept
+            assert found[0]["score"] >= 0.7
+    await talk.call("memory", action="update", memory_id=kept, tags=[])
+    found = (await talk.call("memory", action="search", query=tag))["results"]
+    assert kept not in [one["memory_id"] for one in found]
+
+
 @behaviour("assoc.search.elsewhere")
 async def test_who_finds_nothing_is_told_where_was_searched(local: AssocConversation) -> None:
     project = await local.project()

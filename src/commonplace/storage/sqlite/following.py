@@ -180,10 +180,10 @@ class Follower:
         self._unsure, index.position = frozenset(), last
         return taken
 
-    def count_words(self, connection: apsw.Connection) -> None:
+    def count_words(self, connection: apsw.Connection, *, again: bool = False) -> None:
         """Count the frequent words, unless what was counted before is still about true."""
         total, counts = self.size, self.counts
-        if counts.outdated(total):
+        if again or counts.outdated(total):
             counts.take(dict(_rows(connection, "frequent_words", {"least": FREQUENT})), total)
 
     def save(self, connection: apsw.Connection, least: int, *, forgetting: bool = False) -> None:

@@ -10,6 +10,7 @@ from commonplace.domain.identifiers import UserId
 from commonplace.domain.label import Category, Label
 from commonplace.storage.sqlite import rows
 from commonplace.storage.sqlite.statements import Row, Statements
+from commonplace.storage.sqlite.wording import put_words
 
 
 class SqliteLabelReading(Statements):
@@ -90,6 +91,7 @@ class SqliteLabelWriting(SqliteLabelReading):
         self._do("clear_further", memory=memory)
         for position, name in enumerate(names):
             self._do("add_further", memory=memory, name=name, position=position)
+        put_words(self._connection, memory)
 
 
 def _label(row: Row) -> Label:

@@ -28,16 +28,20 @@ def has_marks(passage: str) -> bool:
     return normalised("NFD", passage) != passage or normalised("NFC", passage) != passage
 
 
-def characters(terms: Sequence[Term], passage: str) -> str:
-    """One or two characters of a script without spaces, for the index of words; empty for anything else."""
+def characters(terms: Sequence[Term], passage: str) -> dict[str, str]:
+    """One or two characters of a script without spaces, for the index of words; empty for anything else.
+
+    The term as the index is asked for it, and as it stands among those that are kept.
+    """
     if unicodedata.category(passage[0])[0] == "M":  # it may stand behind a letter of any script
-        return ""
+        return {}
     if normalised("NFKC", passage) != passage:  # the index of words has another form, and joins parts of syllables
-        return ""
+        return {}
     stretches = list(runs(passage, {Script.KANA: Script.HAN}))
     if [run for script, run in stretches if script in _BY_CHARACTER] != [passage] or len(terms) != 1:
-        return ""
-    return f'"{terms[0].text}"' + ("*" if terms[0].prefix else "")
+        return {}
+    sought = terms[0]
+    return {"term": f'"{sought.text}"' + "*" * sought.prefix, "word": f" {sought.text}" + " " * (not sought.prefix)}
 
 
 def patterns(passage: str) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class SqlitePathReading(Statements):
             found = self._all("texts_matching", phrase=literal.phrase(passage), most=most, **seen)
             exact = len(passage) <= literal.LONGEST
         elif term := literal.characters(query_terms(passage), passage):
-            found = self._all("texts_with_term", term=term, most=most, **seen)
+            found = self._all("texts_with_term", most=most, **term, **seen)
             exact = False
         else:
             patterns = literal.patterns(passage) | literal.patterns_mixed(passage) | literal.patterns_apart(passage)

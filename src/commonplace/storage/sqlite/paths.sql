@@ -210,10 +210,14 @@ ORDER BY l.rowid DESC
 LIMIT :most
 
 -- name: texts_with_term
+-- What stands behind the line break are tags and categories, whose terms the text itself does not have (wording.py).
 SELECT w.rowid
 FROM words AS w
 CROSS JOIN memories AS m ON m.number = w.rowid
-WHERE words MATCH :term AND {seen}
+WHERE
+    words MATCH :term
+    AND instr(' ' || substr(w.terms, 1, instr(w.terms || char(10), char(10)) - 1) || ' ', :word) > 0
+    AND {seen}
 ORDER BY w.rowid DESC
 LIMIT :most
 

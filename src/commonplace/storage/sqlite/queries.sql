@@ -292,6 +292,36 @@ INSERT INTO words (rowid, terms) VALUES (:number, :terms)
 -- name: clear_words
 DELETE FROM words WHERE rowid = :number
 
+-- name: wording
+-- What full text has of a memory, its text where that has nothing, and what it is labelled with for all who see it.
+SELECT
+    (SELECT w.terms FROM words AS w WHERE w.rowid = m.number),
+    CASE WHEN NOT EXISTS (SELECT 1 FROM words AS w WHERE w.rowid = m.number) THEN m.content END,
+    m.category,
+    (
+        SELECT json_group_array(label)
+        FROM (
+            SELECT tag AS label FROM tags WHERE memory = :number
+            UNION ALL
+            SELECT name FROM categorised WHERE memory = :number
+        )
+    )
+FROM memories AS m
+WHERE m.number = :number
+
+-- name: is_behind
+SELECT EXISTS (SELECT 1 FROM unworded)
+
+-- name: unworded
+-- The newest first: they are asked for most.
+SELECT memory FROM unworded ORDER BY memory DESC LIMIT :limit
+
+-- name: doubt_words
+INSERT INTO unworded (memory) SELECT number FROM memories WHERE true ON CONFLICT DO NOTHING
+
+-- name: clear_unworded
+DELETE FROM unworded WHERE memory = ?
+
 -- name: add_vector
 INSERT INTO vectors (memory, embedder, part, vector) VALUES (:memory, :embedder, :part, :vector)
 

@@ -2,11 +2,15 @@
 
 import apsw
 
+from commonplace.storage.sqlite.queries import queries
+
 
 def reindex(connection: apsw.Connection) -> None:
+    """Of the terms that are kept; those of tags and categories are made anew when it is the upkeep's turn."""
     connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
     connection.execute("INSERT INTO letters (letters) VALUES ('rebuild')")
     connection.execute("INSERT INTO names (names) VALUES ('rebuild')")
+    connection.execute(queries()["doubt_words"])
 
 
 def vacuum(connection: apsw.Connection) -> None:

@@ -42,6 +42,7 @@ from commonplace.storage.sqlite.presence import Presence, is_anyone_here
 from commonplace.storage.sqlite.readers import Readers
 from commonplace.storage.sqlite.reading import SqliteReading
 from commonplace.storage.sqlite.renewal import reindex, vacuum
+from commonplace.storage.sqlite.wording import is_behind
 from commonplace.storage.sqlite.writer import Writer
 from commonplace.storage.sqlite.writing import SqliteTransaction, observed
 
@@ -56,6 +57,8 @@ _NEXT_COPY = 5000
 """Events from one copy of the index to the next."""
 _WORTH_A_COPY = 500
 """Events that a start without a copy of the index would notice."""
+_CATCHING_UP = 50
+"""Batches of memories that get to full text with their tags before the rest of the upkeep has its turn."""
 
 logger = logging.getLogger(__name__)
 
@@ -139,12 +142,14 @@ class SqliteStore:
 
     async def settle(self) -> None:
         """Let go of what was deleted, and make what comes next fast, a search as well as the next start."""
+        behind = False
         if self._writer is not None:
             await self._writer.submit_apart(self._writer.empty_log)
             if self._writer.log_is_long:
                 await self._readers.run(self._bring_log_over)
+            behind = await self._catch_up(self._writer)
             await self._merge(self._writer)
-        await self._readers.run(self._count_words)
+        await self._readers.run(partial(self._count_words, again=behind))
         if self._writer is not None:
             await self._readers.run(partial(self._save_index, _NEXT_COPY))  # with what was counted
 
@@ -304,21 +309,30 @@ class SqliteStore:
             finally:
                 self._idle.put(connection)
 
+    async def _catch_up(self, writer: Writer) -> bool:
+        """Full text with the tags of memories of an earlier release; whether there were any."""
+        behind = await self._readers.run(partial(self._looked, is_behind))
+        for _ in range(_CATCHING_UP if behind else 0):
+            if not await writer.submit(SqliteTransaction.put_missing_words):
+                self._following().discard_copies()  # they go by how long texts were, and how frequent words
+                break
+        return behind
+
     async def _merge(self, writer: Writer) -> None:
-        for name, steps in (await self._readers.run(self._scattered)).items():
+        for name, steps in (await self._readers.run(partial(self._looked, scattered))).items():
             for step in range(steps):
                 if not await writer.submit_apart(partial(merge, name, PAGES if step else -PAGES)):
                     break
 
-    def _scattered(self) -> dict[str, int]:
+    def _looked(self, look: Callable[[apsw.Connection], T]) -> T:
         with speaking_plainly(self._path), self._view() as connection:
-            return scattered(connection)
+            return look(connection)
 
-    def _count_words(self) -> None:
+    def _count_words(self, *, again: bool) -> None:
         follower = self._follower
         if follower is not None:
             with speaking_plainly(self._path), self._view() as connection:
-                follower.count_words(connection)
+                follower.count_words(connection, again=again)
 
     def _save_index(self, least: int, *, forgetting: bool = False) -> None:
         follower = self._follower

@@ -20,6 +20,7 @@ from commonplace.storage.sqlite import rows
 from commonplace.storage.sqlite.parts import WritingParts
 from commonplace.storage.sqlite.reading import SqliteReading
 from commonplace.storage.sqlite.watches import SqliteWatchWriting
+from commonplace.storage.sqlite.wording import catch_up, put_words, wording
 
 if TYPE_CHECKING:
     from commonplace.storage.sqlite.following import Sight
@@ -118,7 +119,8 @@ class SqliteTransaction(WritingParts, SqliteReading):
             **{f"reviser_{name}": value for name, value in rows.author_bindings(memory.reviser).items()},
         )
         self._put_tags(number, memory.tags)
-        self._do("add_words", number=number, terms=" ".join(prints.terms))
+        words = wording(" ".join(prints.terms), (*memory.tags, memory.category))
+        self._do("add_words", number=number, terms=words)
         self._add_vectors(number, prints, memory.created_at)
         if memory.ephemeral:
             self.set_end(number, memory.ephemeral)
@@ -146,15 +148,19 @@ class SqliteTransaction(WritingParts, SqliteReading):
         if change.tags is not None:
             self._do("clear_tags", memory=memory.number)
             self._put_tags(memory.number, change.tags)
+        if prints is not None or change.tags is not None or change.category is not None:
+            put_words(self._connection, memory.number, None if prints is None else " ".join(prints.terms))
         if prints is not None:
-            self._do("clear_words", number=memory.number)
-            self._do("add_words", number=memory.number, terms=" ".join(prints.terms))
             self._clear_vectors(memory.number)
             self._add_vectors(memory.number, prints, at)
 
     def _put_tags(self, number: int, tags: Sequence[str]) -> None:
         # Rather than INSERT ... SELECT from json_each, which takes twice as long for a few.
         self._do_each("add_tag", ((number, position, tag) for position, tag in enumerate(tags)))
+
+    def put_missing_words(self) -> bool:
+        """Bring some memories of an earlier release to full text with their tags; whether there were any."""
+        return catch_up(self._connection)
 
     def set_end(self, number: int, ephemeral: Ephemeral | None) -> None:
         if ephemeral is None:
