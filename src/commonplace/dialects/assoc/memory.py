@@ -55,9 +55,7 @@ async def memory(
         Literal["store", "search", "get", "get_related", "update", "delete"], Field(description="What to do")
     ],
     memory_id: Annotated[str | None, described("Required for get, get_related, update, delete")] = None,
-    content: Annotated[
-        str | None, described("Text, 1 MiB at most (store, update)", maxLength=MAX_CONTENT_BYTES)
-    ] = None,
+    content: Annotated[str | None, described("Text to 1 MiB (store, update)", maxLength=MAX_CONTENT_BYTES)] = None,
     query: Annotated[
         str | None, described("What to look for, in any language (search)", maxLength=limits.MAX_QUERY_CHARS)
     ] = None,
