@@ -1,8 +1,13 @@
 import asyncio
+import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from commonplace.domain.access import Actor
@@ -10,6 +15,9 @@ from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
 from commonplace.engine.recall import Question
 from tests.fakes import Clock, Embedder
+
+if TYPE_CHECKING:
+    from commonplace.ports import Vectors
 
 pytestmark = pytest.mark.anyio
 
@@ -96,3 +104,27 @@ async def test_only_one_process_at_a_time_embeds(
     assert await engine.upkeep.embed_missing() == 0
     clock.advance(timedelta(minutes=2))
     assert await engine.upkeep.embed_missing() == 1
+
+
+async def test_a_process_that_was_killed_while_it_embedded_is_followed_by_another_within_seconds(
+    engine: Engine, owner: Actor, clock: Clock, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder.broken = "down"
+    await engine.memories.remember(owner, Draft("kept"))
+    embedder.broken = ""
+    engine.embedding.forgive()
+    at_it, killed = threading.Event(), threading.Event()
+    embed = embedder.embed
+
+    def stand_still(texts: Sequence[str]) -> "Vectors":
+        at_it.set()
+        killed.wait()
+        return embed(texts)
+
+    monkeypatch.setattr(embedder, "embed", stand_still)
+    async with anyio.create_task_group() as group:
+        group.start_soon(engine.upkeep.embed_missing)
+        await anyio.to_thread.run_sync(at_it.wait)
+        now = clock.now() + timedelta(seconds=11)
+        assert await engine.store.write(lambda tx: tx.lease("embedding", "the next", now, now))
+        killed.set()

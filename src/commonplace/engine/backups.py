@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -28,6 +27,7 @@ from commonplace.domain.doing import Doing
 from commonplace.domain.errors import AlreadyExists, CommonplaceError, Invalid, NotFound, StoreFailed
 from commonplace.domain.phrase import Phrase
 from commonplace.domain.recovery import Recovered
+from commonplace.engine.leases import held
 from commonplace.engine.recovery import Recovery
 from commonplace.ports import Clock, Store, Vault
 
@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 KINDS = tuple(Part)
 T = TypeVar("T")
-_LEASE = timedelta(hours=1)
+_LEASE = timedelta(seconds=60)
 _TRY_AGAIN = timedelta(hours=1)
 
 
@@ -69,7 +69,6 @@ class Backups:
         self._clock = clock
         self._zone = zone
         self._rhythm = rhythm
-        self._holder = secrets.token_hex(8)
         self._done: date | None = None
         self._latest: Backup | None = None
         """The last one for the time or the growth, as far as this process has looked."""
@@ -182,12 +181,8 @@ class Backups:
         await self._vault.tidy()
 
     async def _made(self, day: date) -> Backup | None:
-        if not await self._lease(_LEASE):
-            return None
-        try:
-            return await self._kept(day)
-        finally:
-            await asyncio.shield(self._lease(timedelta()))
+        async with held(self._store, self._clock, "backup", _LEASE) as alone:
+            return await self._kept(day) if alone else None
 
     async def _kept(self, day: date) -> Backup | None:
         made = None
@@ -222,10 +217,6 @@ class Backups:
     async def _has_outgrown(self, latest: Backup) -> bool:
         memories = await self._store.read(lambda tx: tx.size())
         return self._rhythm.is_outgrown(latest, memories, self._clock.now())
-
-    async def _lease(self, term: timedelta) -> bool:
-        now = self._clock.now()
-        return await self._store.write(lambda tx: tx.lease("backup", self._holder, now, now + term))
 
     async def _safety(self) -> Backup | None:
         if not await self._store.read(lambda tx: tx.last_event()):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
@@ -15,15 +14,16 @@ from commonplace.domain.memory import Author, Memory
 from commonplace.engine.access import LOCAL
 from commonplace.engine.backups import Backups
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.leases import held
 from commonplace.engine.memories import Memories
 from commonplace.engine.recall import Recall
-from commonplace.ports import Clock, Prints, Statistics, Store, Transaction
+from commonplace.ports import Clock, Prints, Reading, Statistics, Store, Transaction
 
 logger = logging.getLogger(__name__)
 
 PAUSE = 5.0
 _BATCH = 16
-_LEASE = timedelta(seconds=60)
+_LEASE = timedelta(seconds=10)
 
 
 class Upkeep:
@@ -46,7 +46,6 @@ class Upkeep:
         self._clock = clock
         self._backups = backups
         self._chores = chores
-        self._holder = secrets.token_hex(8)
         self._adopted_in: tuple[str | None] | None = None
         """In which history of the store its embedder was chosen by this process."""
 
@@ -122,30 +121,23 @@ class Upkeep:
         A process whose embedder is not the chosen one leaves that to others: two would undo each other's work for ever.
         """
         await self._adopt_embedder()
+        if not await self._store.read(self._waiting):
+            return 0
+        async with held(self._store, self._clock, "embedding", _LEASE) as alone:
+            return await self._embed_all() if alone else 0
+
+    async def _embed_all(self) -> int:
         done = 0
-        while waiting := await self._store.read(lambda tx: tx.unembedded(_BATCH)):
-            if not await self._mine():
-                return done
+        while waiting := await self._store.read(self._waiting):
             for memory in waiting:
                 if not await self._embed(memory):
-                    await self._release()
                     return done
                 done += 1
-        if done:
-            await self._release()
         return done
 
-    async def _mine(self) -> bool:
-        now, ours = self._clock.now(), self._embedding.fingerprint
-
-        def work(tx: Transaction) -> bool:
-            return tx.embedded().by == ours and tx.lease("embedding", self._holder, now, now + _LEASE)
-
-        return await self._store.write(work)
-
-    async def _release(self) -> None:
-        now = self._clock.now()
-        await self._store.write(lambda tx: tx.lease("embedding", self._holder, now, now))
+    def _waiting(self, tx: Reading) -> Sequence[Memory]:
+        """Nothing once another process has chosen an embedder of its own."""
+        return tx.unembedded(_BATCH) if tx.embedded().by == self._embedding.fingerprint else ()
 
     async def _embed(self, memory: Memory) -> bool:
         try:
