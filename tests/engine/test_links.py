@@ -240,6 +240,36 @@ async def test_a_rewritten_text_loses_the_ties_of_its_old_words_and_finds_new_on
     assert (await ties(engine, changing)).keys() == {invoices.id}
 
 
+async def test_a_moved_memory_loses_the_ties_of_its_old_place_and_finds_those_of_the_new_one(
+    engine: Engine, owner: Actor, clock: Clock
+) -> None:
+    home = await project(engine, owner)
+    there = await engine.memories.remember(owner, Draft(f"{CATS} there", home=home), associate=True)
+    clock.advance(APART)
+    before = await engine.memories.remember(owner, Draft("marmalade", home=home), associate=True)
+    clock.advance(timedelta(minutes=5))
+    stays, together = await store(engine, owner, CATS), await store(engine, owner, f"{CATS} together")
+    moved = await store(engine, owner, f"{CATS} at noon")
+    await engine.links.connect(owner, at(moved), at(hand := await keep(engine, owner, "an umbrella")))
+    await discover(engine)
+    assert (await ties(engine, moved)).keys() == {stays.id, together.id, hand.id}
+    await engine.collections.move(owner, [at(moved), at(together)], home)
+    await discover(engine)
+    assert (await ties(engine, moved)).keys() == {there.id, before.id, together.id, hand.id}
+    assert (await ties(engine, stays)).keys() == {hand.id}
+    kinds = {link.kind for link in await engine.store.read(lambda tx: tx.links.between(moved.id, there.id))}
+    assert kinds == {LinkKind.SEMANTIC}
+
+
+async def test_a_move_to_where_a_memory_is_already_takes_no_tie(engine: Engine, owner: Actor, clock: Clock) -> None:
+    one, other = await store(engine, owner, CATS), await store(engine, owner, f"{CATS} at noon")
+    before = await ties(engine, one)
+    assert before.keys() == {other.id}
+    await engine.collections.move(owner, [at(one)], None)
+    await discover(engine)
+    assert await ties(engine, one) == before
+
+
 async def test_discovery_does_not_undo_what_use_has_strengthened(engine: Engine, owner: Actor, clock: Clock) -> None:
     one = await store(engine, owner, "ostriches")
     clock.advance(timedelta(minutes=5))

@@ -14,7 +14,7 @@ from commonplace.domain.errors import Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import MemoryId
-from commonplace.domain.link import Link, LinkKind, Tie
+from commonplace.domain.link import FADING, Link, LinkKind, Tie
 from commonplace.domain.memory import Change, Memory
 from commonplace.engine.access import readable
 from commonplace.engine.associations import associated
@@ -141,14 +141,14 @@ class Links:
     # In the background
 
     async def discover(self) -> int:
-        """Tie what was stored or rewritten since the last time, a little at a time; how many events were looked at."""
+        """Tie what was stored, rewritten or moved meanwhile, a little at a time; how many events were looked at."""
         now = self._clock.now()
         if not await self._store.read(_undiscovered):
             return 0
         if not await self._store.write(lambda tx: tx.lease(_DISCOVERED, self._holder, now, now + _LEASE)):
             return 0
         events = await self._store.read(_undiscovered)  # anew: another process may have been here before the lease
-        texts = [event for event in events if _is_new_text(event)]
+        texts = [event for event in events if _is_new(event)]
         first, last = texts[:-_AT_ONCE], texts[-_AT_ONCE:]
         for start in range(0, len(first), _AT_ONCE):
             chunk = first[start : start + _AT_ONCE]
@@ -176,12 +176,14 @@ class Links:
         await self._store.write(work)
 
     def _look(self, tx: Reading, event: Event) -> tuple[list[Link], list[Link]]:
-        """Ties that a new text made stale, and ties that are missing."""
+        """Ties that a new text or a new place made stale, and ties that are missing."""
         now = self._clock.now()
         among = Filter(frozenset({event.collection}), now)
         memory = tx.memory(event.memory, among)
         if memory is None:
             return [], []
+        if event.kind is EventKind.MOVED:
+            return _left_behind(tx, memory, among), self._missing(tx, memory, among)
         close = [link for link in tx.links.of(memory.id) if link.kind is LinkKind.SEMANTIC]
         if event.kind is EventKind.REVISED:
             return close, self._missing(tx, memory, among)
@@ -238,7 +240,19 @@ def _nearest(tx: Reading, number: int, among: Filter, wanted: int) -> Sequence[T
         take *= 2
 
 
-def _is_new_text(event: Event) -> bool:
+def _left_behind(tx: Reading, memory: Memory, among: Filter) -> list[Link]:
+    """What the house has tied it to and is not where the memory is now."""
+    found = [link for link in tx.links.of(memory.id) if link.kind in FADING]
+    others = {end for link in found for end in (link.source, link.target)}
+    gone = {other for other in others if tx.memory(other, among) is None}
+    return [link for link in found if {link.source, link.target} & gone]
+
+
+def _is_new(event: Event) -> bool:
+    """Whether it brings a text that has no ties yet, or not those of its place."""
+    if event.kind is EventKind.MOVED:
+        before, after = (int(event.detail[end]) for end in ("from", "to"))
+        return before != after and event.collection == after  # the old place is told of it too
     if event.kind is EventKind.REVISED:
         return "content" in event.detail.get("fields", ())
     return event.kind is EventKind.EMBEDDED or (event.kind is EventKind.REMEMBERED and TIED not in event.detail)

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from commonplace.engine import Engine
 from tests.dialects.assoc.speech import AssocConversation, refusal
 from tests.dialects.conversation import unique
 from tests.fakes import Clock
@@ -126,6 +127,22 @@ async def test_into_a_session_a_memory_ends_with_it_and_out_of_one_it_stays(
     clock.advance(timedelta(hours=24, minutes=2))
     assert (await local.get(saved))["content"] == "saved"
     assert (await local.refused("memory", action="get", memory_id=lost))[0] == "MEMORY_NOT_FOUND"
+
+
+@behaviour("assoc.change_domain.associations")
+async def test_a_moved_memory_is_soon_tied_in_its_new_place_as_if_stored_there(
+    local: AssocConversation, engine: Engine, clock: Clock
+) -> None:
+    project = await local.project()
+    there = await local.store("grey cats sleep on the warm roof", domain="project", project_id=project)
+    clock.advance(timedelta(hours=1))
+    stays, moved = [await local.store(f"grey cats sleep on the warm roof {when}") for when in ("at noon", "at night")]
+    target = {"new_domain": "project", "project_id": project}
+    await local.call("memory_manage", action="change_domain", memory_ids=[moved], **target)
+    await engine.links.discover()
+    for one, others in ((moved, [(there, "semantic")]), (stays, [])):
+        related = await local.call("memory", action="get_related", memory_id=one, depth=1)
+        assert [(other["memory_id"], other["type"]) for other in related["related_memories"]] == others
 
 
 @behaviour("assoc.batch_delete.answer")
