@@ -26,6 +26,7 @@ from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, UserId, u
 from commonplace.domain.memory import SHORTEST_TTL, Ephemeral, Memory
 from commonplace.engine.access import changeable, narrowed, readable, require_writable
 from commonplace.engine.memories import Memories, Reference
+from commonplace.engine.places import Place, inhabited, place_of
 from commonplace.ports import Clock, Reading, Slice, Store, Transaction
 
 _BATCH = 500
@@ -39,6 +40,7 @@ class Survey:
     slices: Sequence[Slice]
     links: Mapping[str, int]
     tags: Sequence[tuple[str, int]]
+    places: Sequence[Place] = ()
 
 
 class Collections:
@@ -243,9 +245,19 @@ class Collections:
         def work(tx: Reading) -> Survey:
             among = readable(tx, actor, now)
             counted = tx.collections.tag_counts(among, tags) if tags else ()
-            return Survey(tx.collections.breakdown(among), tx.links.counts(among.collections), counted)
+            links, places = tx.links.counts(among.collections), inhabited(tx, among)
+            return Survey(tx.collections.breakdown(among), links, counted, places)
 
         return await self._store.read(work)
+
+    async def places(self, actor: Actor) -> Sequence[Place]:
+        """The places that are no domain of their own and hold something that the actor may see."""
+        now = self._clock.now()
+        return await self._store.read(lambda tx: inhabited(tx, readable(tx, actor, now)))
+
+    async def place_of(self, memory: Memory) -> Place | None:
+        """In which of them a memory is that the caller has seen."""
+        return await self._store.read(lambda tx: place_of(tx, tx.collections.numbered(memory.home)))
 
     async def clear_sessions(self, actor: Actor, before: datetime, only: CollectionId | None) -> int:
         """Remove the session memories that the actor may change and that are older; how many there were."""

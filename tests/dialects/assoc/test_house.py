@@ -10,6 +10,10 @@ import anyio
 import pytest
 from mcp.client.client import Client
 
+from commonplace.domain.access import Actor
+from commonplace.domain.memory import Draft
+from commonplace.engine import Engine
+from commonplace.engine.atlases import Sketch
 from tests.dialects.assoc.speech import ASSOC, AssocConversation, good, refusal
 from tests.dialects.conversation import Conversation, ProseConversation, unique
 from tests.serving import Served, over_http, served
@@ -57,6 +61,30 @@ async def test_what_other_dialects_store_is_found_here(listening: Served) -> Non
         assert found == block
         await talk.call("memory", action="update", memory_id=found, content=f"{word} from both")
         assert await _greeum_finds(greeum, f"{word} from both")
+
+
+@behaviour("assoc.dialects.places")
+async def test_a_place_that_is_no_domain_is_named_with_what_is_in_it(
+    local: AssocConversation, engine: Engine, owner: Actor
+) -> None:
+    atlas = (await engine.atlases.create(owner, Sketch("山"))).collection.id
+    context = (await engine.contexts.create(owner, "相談")).context.collection.id
+    await engine.spaces.found(owner, "work", "", "# Rules", "")
+    written = await engine.notes.write(owner, "work", "observation", "a note", "agent")
+    there = [(await engine.memories.remember(owner, Draft("there", home=home))).id for home in (atlas, atlas, context)]
+    mine = await local.store("mine")
+    for arguments in ({}, {"target_domain": "user"}):
+        body = await local.told("memory_manage", action="stats", **arguments)
+        told = [(one["kind"], one["name"], one["memory_count"]) for one in body["data"]["places"]]
+        assert told == [("atlas", "山", 2), ("context", "相談", 1), ("space", "work", 1)]
+        named = "アトラス '山' 2件, 共有コンテキスト '相談' 1件, スペース 'work' 1件"
+        assert body["message"] == f"統計情報を取得しました (うち4件は次の場所にあります: {named})"
+    assert named in await local.says("visualize", type="domain_graph", format="json")
+    for memory, place in ((there[0], ("atlas", atlas, "山")), (there[2], ("context", context, "相談"))):
+        whole = await local.get(memory)
+        assert (whole["project_id"], *whole["place"].values()) == (None, *place)
+    assert (await local.get(str(written.id)))["place"]["name"] == "work"
+    assert "place" not in await local.get(mine)
 
 
 @behaviour("assoc.dialects.members_only")

@@ -36,6 +36,7 @@ async def test_stats_are_figures_of_what_the_caller_may_see(local: AssocConversa
         "newest": "2026-01-16T03:00:00Z",
         "associations": {},
         "top_tags": [{"tag": "a", "count": 2}, {"tag": "b", "count": 1}],
+        "places": [],
     }
 
 

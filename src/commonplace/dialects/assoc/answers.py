@@ -8,10 +8,11 @@ from typing import Any
 
 from commonplace.dialects._dialect import Call
 from commonplace.domain.access import Right
-from commonplace.domain.collection import Collection, Member, Standing
+from commonplace.domain.collection import Collection, Kind, Member, Standing
 from commonplace.domain.identifiers import UserId
 from commonplace.domain.memory import Memory
 from commonplace.engine.links import Related
+from commonplace.engine.places import Place
 from commonplace.engine.recall import Hit, Reach, Recalled
 
 CLOSEST = 3
@@ -19,6 +20,8 @@ CLOSEST = 3
 MOST_LISTED = 500
 MOST_LISTED_BYTES = 100_000
 """Of all texts in a list: hosts give a model little more than that of one answer, and `get` has each text whole."""
+MOST_PLACES_NAMED = 5
+_PLACES = {Kind.ATLAS: "アトラス", Kind.CONTEXT: "共有コンテキスト", Kind.SPACE: "スペース"}
 _BYTES_OF_A_CHARACTER = 3
 
 
@@ -39,7 +42,7 @@ def brief(memory: Memory) -> dict[str, Any]:
     }
 
 
-def whole(memory: Memory, reader: UserId) -> dict[str, Any]:
+def whole(memory: Memory, reader: UserId, lies: Place | None = None) -> dict[str, Any]:
     """The whole record. What lies in a user's domain is the reader's: nobody else sees it."""
     return {
         **brief(memory),
@@ -47,12 +50,26 @@ def whole(memory: Memory, reader: UserId) -> dict[str, Any]:
         "access_count": memory.uses,
         "metadata": dict(memory.metadata),
         "user_id": reader if memory.domain == "user" else None,
-        "project_id": memory.collection if memory.domain == "project" else None,
+        "project_id": memory.collection if memory.domain == "project" and not lies else None,
         "session_id": memory.collection if memory.domain == "session" else None,
+        **({"place": place(lies)} if lies else {}),
         "author_id": memory.author.user,
         "expires_at": stamp(memory.ephemeral.ends_at) if memory.ephemeral else None,
         "version": memory.version,
     }
+
+
+def place(one: Place) -> dict[str, str]:
+    return {"kind": one.kind.value, "id": one.id, "name": one.name}
+
+
+def housed(places: Sequence[Place]) -> str:
+    """For figures by domain: how much of it is in places that are no domain of their own, and in which."""
+    if not places:
+        return ""
+    named = ", ".join(f"{_PLACES[one.kind]} {one.name!r} {one.memories}件" for one in places[:MOST_PLACES_NAMED])
+    more = f" 他{len(places) - MOST_PLACES_NAMED}か所" if len(places) > MOST_PLACES_NAMED else ""
+    return f" (うち{sum(one.memories for one in places)}件は次の場所にあります: {named}{more})"
 
 
 def found(hit: Hit) -> dict[str, Any]:

@@ -6,16 +6,21 @@ from collections import defaultdict
 from typing import Any
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc.answers import stamp
+from commonplace.dialects.assoc.answers import place, stamp
 from commonplace.domain.access import Actor
+from commonplace.engine.collections import Survey
 
 MOST_TAGS = 20
 MOST_CATEGORIES = 50
+MOST_PLACES = 50
 
 
 async def figures(call: Call, actor: Actor) -> dict[str, Any]:
     """What the actor may see, in figures."""
-    survey = await call.engine.collections.survey(actor, MOST_TAGS)
+    return told(await call.engine.collections.survey(actor, MOST_TAGS))
+
+
+def told(survey: Survey) -> dict[str, Any]:
     domains: dict[str, int] = defaultdict(int)
     categories: dict[str, int] = defaultdict(int)
     for one in survey.slices:
@@ -35,4 +40,5 @@ async def figures(call: Call, actor: Actor) -> dict[str, Any]:
         "newest": stamp(max((one.last for one in survey.slices), default=None)),
         "associations": dict(survey.links),
         "top_tags": [{"tag": tag, "count": count} for tag, count in survey.tags],
+        "places": [{**place(one), "memory_count": one.memories} for one in survey.places[:MOST_PLACES]],
     }

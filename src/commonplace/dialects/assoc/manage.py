@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc import formats, scope
+from commonplace.dialects.assoc import figures, formats, scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
-from commonplace.dialects.assoc.answers import page, stamp, unembedded
-from commonplace.dialects.assoc.figures import figures
+from commonplace.dialects.assoc.answers import housed, page, stamp, unembedded
 from commonplace.dialects.assoc.japanese import said
 from commonplace.dialects.assoc.parameters import (
     Count,
@@ -71,7 +70,9 @@ async def stats(
     call: Call, *, target_domain: str | None = None, project_id: str | None = None, session_id: str | None = None
 ) -> Done:
     aim = await scope.aimed(call, target_domain, project_id, session_id)
-    return Done(await figures(call, aim.actor), f"統計情報を取得しました{aim.remark}", aim.unused)
+    survey = await call.engine.collections.survey(aim.actor, figures.MOST_TAGS)
+    words = f"統計情報を取得しました{housed(survey.places)}{aim.remark}"
+    return Done(figures.told(survey), words, aim.unused)
 
 
 @actions.reads

@@ -173,7 +173,7 @@ async def search(
 @actions.reads
 async def get(call: Call, *, memory_id: str, summarize: bool = False) -> Done:
     kept = call.engine.recall.used(await call.engine.memories.get(call.actor, reference(memory_id)))
-    data = whole(kept, call.actor.user)
+    data = whole(kept, call.actor.user, await call.engine.collections.place_of(kept))
     if summarize:
         data["summary"] = await call.engine.summaries.of([kept.content])
     return Done(data, "記憶を取得しました")

@@ -16,6 +16,7 @@ from commonplace.dialects._dialect import AppPage, Call
 from commonplace.dialects.assoc import scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Reply, unused_note
+from commonplace.dialects.assoc.answers import housed
 from commonplace.dialects.assoc.parameters import (
     MAY_BE_EMPTY,
     Count,
@@ -99,7 +100,8 @@ async def visualize(
     # In a thread: thousands of memories take seconds to lay out, and others are waiting for their answers.
     drawn = await asyncio.to_thread(draw, type, snapshot, chosen)
     data = {"type": type, "format": chosen, "content": drawn, "memory_count": shown, "total": snapshot.total}
-    message = f"{_TITLES[type]}を作成しました{aim.remark}{unused_note([*aim.unused, *call.unused])}"
+    places = housed(await call.engine.collections.places(aim.actor)) if type == "domain_graph" else ""
+    message = f"{_TITLES[type]}を作成しました{places}{aim.remark}{unused_note([*aim.unused, *call.unused])}"
     return {"success": True, "data": data, "message": message, "error": None}
 
 
