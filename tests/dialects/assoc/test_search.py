@@ -97,6 +97,27 @@ async def test_a_time_range_is_bounded_on_either_side(local: AssocConversation, 
         assert (data["start_time"], data["end_time"]) == (times.get("start_time"), times.get("end_time"))
 
 
+@behaviour("assoc.timerange.seconds")
+async def test_a_range_ends_with_the_last_of_the_second_that_it_names(local: AssocConversation, clock: Clock) -> None:
+    clock.advance(timedelta(milliseconds=500))
+    kept = await local.store("half a second past")
+    shown = (await local.get(kept))["created_at"]
+    for end, expected in (
+        (shown, [kept]),
+        ("2026-01-15T03:00", [kept]),
+        ("2026-01-15T12:00:00+09:00", [kept]),
+        ("2026-01-15T03:00:00.500Z", [kept]),
+        ("2026-01-15T03:00:00.499Z", []),
+        ("2026-01-15T03:00:00.000Z", []),
+        ("2026-01-15T02:59:59Z", []),
+    ):
+        for kind in ("timerange", "advanced"):
+            assert _ids(await local.call("search", type=kind, end_time=end)) == expected, end
+        drawn = await local.call("visualize", type="timeline", format="json", time_range={"end": end})
+        assert drawn["memory_count"] == len(expected)
+    assert _ids(await local.call("search", type="timerange", start_time=shown, end_time=shown)) == [kept]
+
+
 @behaviour("assoc.timerange.days")
 async def test_a_day_alone_is_the_callers_day_from_its_first_instant_to_its_last(
     local: AssocConversation, clock: Clock

@@ -93,6 +93,7 @@ def moment(field: str, written: str) -> datetime:
         ) from error
 
 
+_FRACTION = frozenset(".,")
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
@@ -107,12 +108,18 @@ def ending(field: str, written: str, zone: tzinfo) -> datetime:
     return _edge(written, zone, time.max.replace(fold=1), _LAST) or moment(field, written)
 
 
+def _through(field: str, written: str, zone: tzinfo) -> datetime:
+    """The end of a range, with all of the second that it names: answers tell times no finer than that."""
+    until = ending(field, written, zone)
+    return until if _FRACTION.intersection(written) or until.microsecond else until.replace(microsecond=999_999)
+
+
 def between(
     zone: tzinfo, first: tuple[str, str | None], last: tuple[str, str | None]
 ) -> tuple[datetime | None, datetime | None]:
     """A range of time, each side with the name of its field; None where it is open."""
     since = None if first[1] is None else beginning(first[0], first[1], zone)
-    until = None if last[1] is None else ending(last[0], last[1], zone)
+    until = None if last[1] is None else _through(last[0], last[1], zone)
     limits.in_order(first[0], since, last[0], until)
     return since, until
 
