@@ -411,10 +411,12 @@ async def test_where_no_memory_meets_the_conditions_they_are_named_and_not_the_t
     for tool, asked, named in (
         ("memory", {**memory, "tags": ["boats"]}, "tags"),
         ("memory", {**memory, "tags": ["boats"], "threshold": 0.0}, "tags"),
-        ("memory", {**memory, "tags": ["engine"], "category": "food"}, "tagsとcategory"),
+        ("memory", {**memory, "tags": ["engine"], "category": "food"}, "category"),
+        ("memory", {**memory, "tags": ["lunch"], "category": "design"}, "tagsとcategory"),
         ("search", {**semantic, "filters": {"categories": ["food"], "domains": []}}, "filters.categories"),
         ("search", {**semantic, "filters": {"importance_max": 0.0}}, "filters.importance_max"),
         ("search", {**advanced, "tags": ["boats"], "end_time": "2020-01-01"}, "tagsとend_time"),
+        ("search", {**advanced, "tags": ["boats"], "end_time": "2030-01-01"}, "tags"),
         ("search", {"type": "similar", "memory_id": kept, "filters": {"categories": ["design"]}}, "filters.categories"),
     ):
         body = await local.told(tool, **asked)
@@ -422,6 +424,22 @@ async def test_where_no_memory_meets_the_conditions_they_are_named_and_not_the_t
         assert body["message"].startswith(f"0件の記憶が見つかりました ({named}の条件に合う記憶はありません"), asked
         assert "threshold" not in body["message"]
         assert ("global" in body["message"]) == (asked.get("type") != "similar")
+
+
+@behaviour("assoc.search.barred")
+async def test_a_list_without_a_query_names_the_conditions_that_no_memory_meets(local: AssocConversation) -> None:
+    await local.store("Apollo uses the Kestrel engine", tags=["engine"], category="design", importance=0.5)
+    await local.store("Lunch is at noon", tags=["lunch"])
+    early = {"start_time": "2019-01-01", "end_time": "2020-01-01"}
+    for asked, named in (
+        ({"type": "tags", "tags": ["boats"]}, "tags"),
+        ({"type": "tags", "tags": ["engine"], "filters": {"categories": ["food"]}}, "filters.categories"),
+        ({"type": "tags", "tags": ["lunch"], "filters": {"categories": ["design"]}}, "tagsとfilters.categories"),
+        ({"type": "timerange", **early}, "end_time"),
+        ({"type": "advanced", "tags": ["boats"], "filters": {"importance_min": 0.9}}, "tagsとfilters.importance_min"),
+    ):
+        said = await local.says("search", **asked)
+        assert said.startswith(f"0件の記憶が見つかりました ({named}の条件に合う記憶はありません。検索したのは"), said
 
 
 @behaviour("assoc.search.barred")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from commonplace.dialects._dialect import Call
@@ -80,23 +80,40 @@ def elsewhere(domains: Sequence[str] | None, named: str = "include_domains") -> 
 
 
 async def barring(call: Call, actor: Actor, question: Question, recalled: Recalled, conditions: Sequence[str]) -> str:
-    """Why nothing can be found, where no threshold is the reason: nothing is there, or nothing meets the conditions."""
+    """Why nothing can be found, where no threshold is the reason."""
     if recalled.hits or recalled.closest or recalled.reach.damage:  # what is damaged cannot be counted
         return ""
     if await call.engine.recall.possible(actor, question):
         return ""
-    unmet = f"{'と'.join(conditions)}の条件に合う記憶はありません" if conditions else ""
-    return await vacancy(call, actor, question) or unmet
+    return await unmet(call, actor, question, conditions)
 
 
-async def vacancy(call: Call, actor: Actor, question: Question) -> str:
-    """For who searches where nothing is yet, whatever the conditions; or nothing but what he compares with."""
+async def unmet(call: Call, actor: Actor, question: Question, conditions: Sequence[str]) -> str:
+    """Nothing is there yet; or which conditions no memory meets: each by itself, else all of them together."""
     anything = Question(question.text, scope=question.scope, apart=question.apart)
-    if await call.engine.recall.possible(actor, anything):
-        return ""
-    return f"検索した範囲にはまだ{'他の' if question.apart else ''}記憶がありません"
+    if not await call.engine.recall.possible(actor, anything):
+        return f"検索した範囲にはまだ{'他の' if question.apart else ''}記憶がありません"
+    alone = [name for name in conditions if not await _possible(call, actor, question, anything, name)]
+    return f"{'と'.join(alone or conditions)}の条件に合う記憶はありません" if conditions else ""
 
 
+async def _possible(call: Call, actor: Actor, question: Question, anything: Question, condition: str) -> bool:
+    """By one condition alone; where to look is none of them, for that is what the actor is narrowed to."""
+    field = _FIELDS.get(condition)
+    by_it = replace(anything, **{field: getattr(question, field)}) if field else anything
+    return await call.engine.recall.possible(actor, by_it)
+
+
+_FIELDS = {
+    "tags": "tags",
+    "category": "categories",
+    "start_time": "since",
+    "end_time": "until",
+    "filters.categories": "categories",
+    "filters.importance_min": "importance_min",
+    "filters.importance_max": "importance_max",
+}
+"""Of a question, by the names of the conditions."""
 CHOOSE_SESSION = "user の create_session か switch_session でセッションを選んでください"
 
 

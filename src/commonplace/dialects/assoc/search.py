@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -29,7 +30,6 @@ from commonplace.domain import limits
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import MAX_TAGS
 from commonplace.engine.recall import MOST_RESULTS, Question, Recalled
-from commonplace.ports import Page
 
 LIMIT, THRESHOLD = 10, 0.7
 MOST_CATEGORIES = 100
@@ -90,9 +90,8 @@ async def tags(call: Call, *, tags: list[str], filters: Filters | None = None, l
     wanted = limits.tags(tags)
     if not wanted:
         raise Invalid("tags", "タグを1つ以上指定してください")
-    aim = await _looking(call, filters)
-    page = await call.engine.memories.page(aim.actor, _within(limit), tags=wanted, **_conditions(filters))
-    return await _listed(call, page, {"tags": list(wanted)}, aim)
+    aim = await _looking(call, filters, tags=tags)
+    return await _listed(call, aim, limit, filters, {"tags": list(wanted)}, tags=wanted)
 
 
 @actions.reads
@@ -108,9 +107,9 @@ async def timerange(
     since, until = _times(call, start_time, end_time)
     if since is None and until is None:
         raise Invalid("start_time", "type 'timerange' では start_time と end_time の少なくとも一方が必須です")
-    aim = await _looking(call, filters)
-    page = await call.engine.memories.page(aim.actor, _within(limit), since=since, until=until, **_conditions(filters))
-    return await _listed(call, page, {"start_time": start_time, "end_time": end_time}, aim)
+    aim = await _looking(call, filters, start_time=start_time, end_time=end_time)
+    about = {"start_time": start_time, "end_time": end_time}
+    return await _listed(call, aim, limit, filters, about, since=since, until=until)
 
 
 @actions.reads
@@ -130,10 +129,7 @@ async def advanced(
     wanted = limits.tags(tags or ())
     aim = await _looking(call, filters, tags=tags, start_time=start_time, end_time=end_time)
     if query is None:
-        page = await call.engine.memories.page(
-            aim.actor, _within(limit), since=since, until=until, tags=wanted, **_conditions(filters)
-        )
-        return await _listed(call, page, {}, aim)
+        return await _listed(call, aim, limit, filters, {}, tags=wanted, since=since, until=until)
     question = _question(query, filters or {}, limit, threshold, tags=wanted, since=since, until=until)
     return await _told(call, await call.engine.recall.recall(aim.actor, question), question, {"query": query}, aim)
 
@@ -201,10 +197,6 @@ def _times(call: Call, start: str | None, end: str | None) -> tuple[Any, Any]:
     return between(call.actor.zone, ("start_time", start), ("end_time", end))
 
 
-def _within(limit: int) -> int:
-    return limits.within("limit", limit, 1, MOST_RESULTS)
-
-
 async def _told(call: Call, recalled: Recalled, question: Question, about: dict[str, Any], aim: scope.Aim) -> Done:
     data = {**await answering(call, recalled, question.text), **about}
     barring = await scope.barring(call, aim.actor, question, recalled, aim.conditions)
@@ -212,11 +204,17 @@ async def _told(call: Call, recalled: Recalled, question: Question, about: dict[
     return Done(data, f"{data['count']}件の記憶が見つかりました{words}")
 
 
-async def _listed(call: Call, page: Page, about: dict[str, Any], aim: scope.Aim) -> Done:
+async def _listed(
+    call: Call, aim: scope.Aim, limit: int, filters: Filters | None, about: Mapping[str, Any], **more: Any
+) -> Done:
+    """The newest of what meets the conditions; where there is nothing, why, and where else to look."""
+    conditions = _conditions(filters) | more
+    page = await call.engine.memories.page(aim.actor, limits.within("limit", limit, 1, MOST_RESULTS), **conditions)
     results = bounded([brief(memory) for memory in page.memories])
-    more = page.total > len(results)
-    data = {"results": results, "count": len(results), "total": page.total, "has_more": more, **about}
+    has_more = page.total > len(results)
+    data = {"results": results, "count": len(results), "total": page.total, "has_more": has_more, **about}
     words = aim.remark
     if not (words or page.total):
-        words = nothing_found(await scope.vacancy(call, aim.actor, Question("")), aim.elsewhere)
+        why = await scope.unmet(call, aim.actor, Question("", **conditions), aim.conditions)
+        words = nothing_found(why, aim.elsewhere)
     return Done(data, f"{page.total}件の記憶が見つかりました{words}")
