@@ -6,6 +6,7 @@ import pytest
 from commonplace.domain.access import Actor, Permission, Right
 from commonplace.domain.collection import SESSION_LENGTH, Kind, Scope
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound
+from commonplace.domain.event import EventKind
 from commonplace.domain.identifiers import CollectionId, MemoryId
 from commonplace.domain.memory import Draft, Memory
 from commonplace.engine import Engine
@@ -206,6 +207,14 @@ async def test_moving_is_all_or_none_and_needs_the_right_at_both_ends(engine: En
         with pytest.raises(NotFound):
             await engine.collections.move(bert, [at(mine), reference], target)
     assert (await engine.memories.get(bert, at(mine))).domain == "user"
+
+
+async def test_a_memory_that_is_named_by_its_id_and_by_its_block_moves_once(engine: Engine, owner: Actor) -> None:
+    memory, home = await keep(engine, owner, "once"), await project(engine, owner)
+    moved = await engine.collections.move(owner, [at(memory), Reference(block=memory.block), at(memory)], home)
+    assert [one.id for one in moved] == [memory.id]
+    events = await engine.store.read(lambda tx: tx.events(0, 99))
+    assert [event.kind for event in events].count(EventKind.MOVED) == 2  # told once to either side
 
 
 async def test_what_may_be_seen_but_not_changed_is_forbidden_and_not_missing(engine: Engine, owner: Actor) -> None:

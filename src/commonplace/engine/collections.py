@@ -300,7 +300,8 @@ class Collections:
             now = self._clock.now()
             home = tx.home(actor.user) if target is None else self._number(tx, target)
             require_writable(tx, actor, home, now)
-            found = [self._memories.changing_in(tx, actor, reference) for reference in wanted]
+            named = (self._memories.changing_in(tx, actor, reference) for reference in wanted)
+            found = list({memory.number: memory for memory in named}.values())  # by its id and by its block it is one
             for memory in found:
                 check_may_move(tx, actor, memory)
             return [

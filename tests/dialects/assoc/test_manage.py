@@ -173,6 +173,20 @@ async def test_deleting_nothing_of_what_was_named_is_an_error(talk: AssocConvers
     }
 
 
+@behaviour("assoc.batch_delete.once")
+async def test_a_memory_that_is_named_twice_counts_once_however_its_id_is_written(local: AssocConversation) -> None:
+    kept, other = await local.store("kept"), await local.store("other")
+    ids = [kept, kept.upper(), f"mem_{kept}", f" {kept}", "block_0", other, ABSENT, ABSENT.upper(), "block_9"]
+    target = {"new_domain": "project", "project_id": await local.project()}
+    body = await local.told("memory_manage", action="change_domain", memory_ids=ids[:6], **target)
+    assert body["message"] == "2件の記憶をprojectドメインに移しました"
+    assert (body["data"]["changed_count"], body["data"]["memory_ids"]) == (2, [kept, other])
+    body = await local.told("memory_manage", action="batch_delete", memory_ids=ids)
+    assert body["message"] == "2件の記憶を削除しました (見つからない: 2件)"
+    assert body["data"]["deleted"] == [kept, other]
+    assert body["data"]["not_found"] == [ABSENT, "block_9"]
+
+
 @behaviour("assoc.cleanup.sessions")
 async def test_old_session_memories_are_cleaned_up(local: AssocConversation, clock: Clock) -> None:
     session = (await local.call("user", action="create_session"))["session_id"]

@@ -25,6 +25,7 @@ from commonplace.dialects.assoc.parameters import (
 from commonplace.domain.errors import BundleRefused, Fault, Forbidden, Invalid, NoneDeleted, NotFound
 from commonplace.domain.memory import Memory
 from commonplace.domain.record import BundleReport
+from commonplace.engine.memories import Reference
 
 MOST_AT_ONCE = 1000
 MOST_SHOWN = 100
@@ -165,10 +166,10 @@ async def change_domain(
     session_id: str | None = None,
 ) -> Done:
     """All or none."""
-    wanted = _distinct(memory_ids)
+    wanted = await _distinct(call, memory_ids)
     home, _ = await scope.target(call, new_domain, project_id, session_id)
     with scope.still(new_domain):
-        moved = await call.engine.collections.move(call.actor, [reference(one) for one in wanted], home)
+        moved = await call.engine.collections.move(call.actor, wanted, home)
     session, where = scope.went(new_domain, home)
     ids = [memory.id for memory in moved]
     data = {"changed_count": len(moved), "memory_ids": ids, "new_domain": new_domain, **session}
@@ -179,10 +180,11 @@ async def change_domain(
 @actions.destroys
 async def batch_delete(call: Call, *, memory_ids: list[str]) -> Done:
     """Each for itself: what cannot be deleted is named and does not hold up the others; if that is all, it fails."""
-    fates = await _deleted(call, _distinct(memory_ids))
+    wanted = await _distinct(call, memory_ids)
+    fates = await _deleted(call, list(wanted))
     deleted = [fate.id for fate in fates.values() if isinstance(fate, Memory)]
-    missing = [one[:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, NotFound)]
-    denied = [one[:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, Forbidden)]
+    missing = [wanted[one][:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, NotFound)]
+    denied = [wanted[one][:MOST_SHOWN] for one, fate in fates.items() if isinstance(fate, Forbidden)]
     if not deleted:
         raise NoneDeleted(tuple(missing), tuple(denied))
     data = {"deleted_count": len(deleted), "deleted": deleted, "not_found": missing, "denied": denied}
@@ -190,12 +192,12 @@ async def batch_delete(call: Call, *, memory_ids: list[str]) -> Done:
     return Done(data, f"{len(deleted)}件の記憶を削除しました" + (f" ({', '.join(left)})" if left else ""))
 
 
-async def _deleted(call: Call, ids: Sequence[str]) -> dict[str, Memory | BaseException]:
+async def _deleted(call: Call, ids: Sequence[Reference]) -> dict[Reference, Memory | BaseException]:
     """Those who wait at the same time share a commit: one by one, each would write the same pages again."""
-    forget, fates = call.engine.memories.forget, dict[str, Memory | BaseException]()
+    forget, fates = call.engine.memories.forget, dict[Reference, Memory | BaseException]()
     for start in range(0, len(ids), _TOGETHER):
         some = ids[start : start + _TOGETHER]
-        done = await asyncio.gather(*(forget(call.actor, reference(one)) for one in some), return_exceptions=True)
+        done = await asyncio.gather(*(forget(call.actor, one) for one in some), return_exceptions=True)
         fates |= zip(some, done, strict=True)
         for fate in done:
             if isinstance(fate, BaseException) and not isinstance(fate, NotFound | Forbidden):
@@ -225,10 +227,26 @@ async def cleanup(
     return Done({"deleted_count": removed, "cleanup_before": stamp(before)}, f"セッション記憶{removed}件を削除しました")
 
 
-def _distinct(ids: list[str]) -> list[str]:
-    wanted = list(dict.fromkeys(ids))
+async def _distinct(call: Call, ids: list[str]) -> dict[Reference, str]:
+    """Each memory once, however it is written, and as it was written first."""
+    wanted: dict[Reference, str] = {}
+    for one in ids:
+        wanted.setdefault(reference(one), one)
     if not wanted:
         raise Invalid("memory_ids", "IDを1つ以上指定してください")
     if len(wanted) > MOST_AT_ONCE:
         raise Invalid("memory_ids", f"{len(wanted)}件あります。一度に指定できるのは{MOST_AT_ONCE}件までです")
-    return wanted
+    distinct: dict[Reference, str] = {}
+    for named, written in wanted.items():
+        distinct.setdefault(await _by_id(call, named), written)
+    return distinct
+
+
+async def _by_id(call: Call, one: Reference) -> Reference:
+    """What is named by its block may be named by its id as well."""
+    if one.block is None:
+        return one
+    try:
+        return Reference(id=(await call.engine.memories.get(call.actor, one)).id)
+    except NotFound:
+        return one
