@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -88,6 +88,12 @@ class Access:
         if found is None:
             raise NotFound("user", actor.user)
         return found
+
+    async def names(self, users: Iterable[UserId]) -> Mapping[UserId, str]:
+        """Of those who are there, whose memories the caller has seen."""
+        wanted = set(users)
+        found = await self._store.read(lambda tx: [tx.user(user) for user in wanted])
+        return {user.id: user.name for user in found if user}
 
     async def vouched(self, name: str, permissions: frozenset[Permission], credential: str, until: datetime) -> Actor:
         """The user of this name, as someone whom the settings trust vouches for him until then."""

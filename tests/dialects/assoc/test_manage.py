@@ -4,9 +4,11 @@ from datetime import timedelta
 
 import pytest
 
+from commonplace.domain.access import Actor, Right
 from commonplace.engine import Engine
 from tests.dialects.assoc.speech import AssocConversation, refusal
 from tests.dialects.conversation import unique
+from tests.engine.test_collections import keep, project, user
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -128,6 +130,44 @@ async def test_into_a_session_a_memory_ends_with_it_and_out_of_one_it_stays(
     clock.advance(timedelta(hours=24, minutes=2))
     assert (await local.get(saved))["content"] == "saved"
     assert (await local.refused("memory", action="get", memory_id=lost))[0] == "MEMORY_NOT_FOUND"
+
+
+@behaviour("assoc.change_domain.ends")
+async def test_who_moves_a_lasting_memory_into_a_session_is_told_when_it_ends(
+    local: AssocConversation, clock: Clock
+) -> None:
+    session = (await local.call("user", action="create_session"))["session_id"]
+    clock.advance(timedelta(hours=1))
+    lasting, end = await local.store("lasting"), "2026-01-16T03:00:00Z"
+    told = f"(session_id: {session}。セッションの終了とともに、遅くとも {end} に削除されます)"
+    config = {"source_domain": "user", "target_domain": "session"}
+    body = await local.told("admin", action="migrate_domain", migration_config=config)
+    assert (body["data"]["expires_at"], body["message"].endswith(told)) == (end, True)
+    body = await local.told("memory_manage", action="change_domain", memory_ids=[lasting], new_domain="session")
+    assert body["message"] == f"1件の記憶をsessionドメインに移しました {told}"
+    assert body["data"]["expires_at"] == (await local.get(lasting))["expires_at"] == end
+
+
+@behaviour("assoc.change_domain.authors")
+async def test_who_gives_memories_back_to_their_authors_is_told_how_many_go_to_whom(
+    local: AssocConversation, engine: Engine, owner: Actor
+) -> None:
+    anna = await user(engine, "anna")
+    home = await project(engine, owner, anna=Right.WRITE)
+    hers = [(await keep(engine, anna, f"hers {number}", home)).id for number in range(3)]
+    mine, other = [await local.store(text, domain="project", project_id=home) for text in ("mine", "other")]
+    told = "(行き先は作成者のuserドメインで、移動後は本人だけが見られます: 'anna' 2件, 'owner' 1件)"
+    move = {"action": "change_domain", "new_domain": "user"}
+    body = await local.told("memory_manage", memory_ids=[mine, *hers[:2]], **move)
+    assert body["message"] == f"3件の記憶をuserドメインに移しました {told}"
+    shares = [(one["name"], one["user_id"], one["memory_count"]) for one in body["data"]["recipients"]]
+    assert shares == [("anna", anna.user, 2), ("owner", owner.user, 1)]
+    config = {"source_domain": "project", "target_domain": "user", "filter_criteria": {"project_id": home}}
+    said = await local.says("admin", action="migrate_domain", migration_config=config)
+    assert said.endswith("'anna' 1件, 'owner' 1件)")
+    body = await local.told("admin", action="migrate_domain", migration_config=config, force=True)
+    assert [one["memory_count"] for one in body["data"]["recipients"]] == [1, 1]
+    assert await local.says("memory_manage", memory_ids=[other], **move) == "1件の記憶をuserドメインに移しました"
 
 
 @behaviour("assoc.change_domain.associations")

@@ -67,12 +67,12 @@ async def test_what_goes_into_a_session_is_told_which_it_was(local: AssocConvers
     other = await local.store()
     body = await local.told("memory_manage", action="change_domain", memory_ids=[other], new_domain="session")
     assert body["data"]["session_id"] == session
-    assert body["message"] == f"1件の記憶をsessionドメインに移しました (session_id: {session})"
+    assert body["message"].startswith(f"1件の記憶をsessionドメインに移しました (session_id: {session}。")
     config = {"source_domain": "user", "target_domain": "session"}
     for force in (False, True):
         body = await local.told("admin", action="migrate_domain", migration_config=config, force=force)
         assert body["data"]["session_id"] == session
-        assert body["message"].endswith(f" (session_id: {session})")
+        assert f" (session_id: {session}。" in body["message"]
 
 
 @behaviour("assoc.store.domains")

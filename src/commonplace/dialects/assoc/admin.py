@@ -11,7 +11,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc import restoration, scope
+from commonplace.dialects.assoc import moves, restoration, scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
@@ -217,18 +217,18 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
         )
     chosen = await _chosen(call, source, config.get("filter_criteria") or {})
     ids = (config.get("project_id"), config.get("session_id"))
-    home, _ = await scope.target(call, goal, *ids, within="migration_config.")
-    session, where = scope.went(goal, home)
+    target = await scope.target(call, goal, *ids, within="migration_config.")
     matched = chosen.total
-    data = {"source_domain": source, "target_domain": goal, **session, "matched_count": matched, "migrated_count": 0}
+    data = {"source_domain": source, "target_domain": goal, "matched_count": matched, "migrated_count": 0}
     if not force:
-        return Done(data, f"{matched}件が対象です。移行するには force: true を指定してください{where}")
+        what, words = await moves.consequence(call, target, chosen.memories)
+        return Done({**data, **what}, f"{matched}件が対象です。移行するには force: true を指定してください{words}")
     wanted = [Reference(id=memory.id) for memory in chosen.memories]
-    moved = await call.engine.collections.move(call.actor, wanted, home)
+    moved = await call.engine.collections.move(call.actor, wanted, target.home)
+    what, words = await moves.consequence(call, target, moved)
     left = f" (残り{matched - len(moved)}件: もう一度実行してください)" if matched > len(moved) else ""
-    return Done(
-        {**data, "migrated_count": len(moved)}, f"{len(moved)}件の記憶を{goal}ドメインに移しました{where}{left}"
-    )
+    told = f"{len(moved)}件の記憶を{goal}ドメインに移しました{words}{left}"
+    return Done({**data, **what, "migrated_count": len(moved)}, told)
 
 
 async def _chosen(call: Call, source: str, criteria: Any) -> Page:

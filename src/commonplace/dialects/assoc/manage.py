@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc import figures, formats, scope
+from commonplace.dialects.assoc import figures, formats, moves, scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import housed, page, stamp, unembedded
@@ -167,14 +167,14 @@ async def change_domain(
 ) -> Done:
     """All or none."""
     wanted = await _distinct(call, memory_ids)
-    home, _ = await scope.target(call, new_domain, project_id, session_id)
+    target = await scope.target(call, new_domain, project_id, session_id)
     with scope.still(new_domain):
-        moved = await call.engine.collections.move(call.actor, wanted, home)
-    session, where = scope.went(new_domain, home)
+        moved = await call.engine.collections.move(call.actor, wanted, target.home)
+    what, words = await moves.consequence(call, target, moved)
     ids = [memory.id for memory in moved]
-    data = {"changed_count": len(moved), "memory_ids": ids, "new_domain": new_domain, **session}
+    data = {"changed_count": len(moved), "memory_ids": ids, "new_domain": new_domain, **what}
     unused = scope.idle([new_domain], project_id, session_id)
-    return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました{where}", unused)
+    return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました{words}", unused)
 
 
 @actions.destroys

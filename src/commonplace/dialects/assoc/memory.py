@@ -105,20 +105,20 @@ async def store(
     associate_with: list[str] | None = None,
 ) -> Done:
     limits.content(content)
-    home, ttl = await scope.target(call, domain, project_id, session_id)
+    target = await scope.target(call, domain, project_id, session_id)
     others = await _others(call, associate_with)
     draft = Draft(
         content,
         tags=tuple(tags or ()),
         category=category,
         importance=judged(content) if importance is None else importance,
-        ttl=ttl,
+        ttl=target.ttl,
         links=tuple((LinkKind.MANUAL, other.id) for other in others),
-        home=home,
+        home=target.home,
     )
     with scope.still(domain):
         kept = await call.engine.memories.remember(call.actor, draft, associate=True)
-    session, where = scope.went(domain, home)
+    session, where = scope.went(target)
     data = {
         "memory_id": kept.id,
         "domain": domain,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc.parameters import collection
@@ -39,26 +39,35 @@ async def project_of(call: Call, project_id: str | None, within: str = "") -> Co
     return standing.collection.id
 
 
-async def target(
-    call: Call, domain: str, project_id: str | None, session_id: str | None, within: str = ""
-) -> tuple[CollectionId | None, timedelta | None]:
-    """The collection of a domain, None for the caller's own; and how long a memory lives there.
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where something is put: a collection, None for its author's own; and of a session, when it ends."""
+
+    domain: str
+    home: CollectionId | None = None
+    ends_at: datetime | None = None
+    ttl: timedelta | None = None
+
+
+async def target(call: Call, domain: str, project_id: str | None, session_id: str | None, within: str = "") -> Target:
+    """The place that a domain means; in a session a memory lives no longer than that.
 
     `within` is what stands before the names of the ids where they are fields of an argument.
     """
     if domain == Kind.GLOBAL:
-        return await call.engine.collections.everyones(), None
+        return Target(domain, await call.engine.collections.everyones())
     if domain == Kind.PROJECT:
-        return await project_of(call, project_id, within), None
+        return Target(domain, await project_of(call, project_id, within))
     if domain == Kind.SESSION:
         session = await session_of(call, session_id)
-        return session.id, session_ttl(session, call.engine.clock.now())
-    return None, None
+        return Target(domain, session.id, session.ends_at, session_ttl(session, call.engine.clock.now()))
+    return Target(domain)
 
 
-def went(domain: str, home: CollectionId | None) -> tuple[dict[str, str], str]:
+def went(put: Target) -> tuple[dict[str, str], str]:
     """For who puts something into a session, perhaps without naming one: which it was, as data and as words."""
-    return ({"session_id": home}, f" (session_id: {home})") if domain == Kind.SESSION and home else ({}, "")
+    known = put.domain == Kind.SESSION and put.home
+    return ({"session_id": known}, f" (session_id: {known})") if known else ({}, "")
 
 
 def idle(domains: Sequence[str] | None, project_id: str | None, session_id: str | None) -> list[str]:
