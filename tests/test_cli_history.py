@@ -52,6 +52,23 @@ async def test_sessions_changes_and_versions_are_shown(folder: Path, memory: Mem
     assert "\x1b" not in sessions.stdout + versions.stdout
 
 
+async def test_what_is_deleted_is_shown_as_deleted_and_taking_back_tells_of_the_backups(
+    folder: Path, engine: Engine, owner: Actor
+) -> None:
+    agent = owner.through("test", "tidying")
+    kept, gone = [await engine.memories.remember(agent, Draft(text)) for text in ("kept\nas it is", "gone")]
+    await engine.memories.forget(agent, Reference(gone.id))
+    shown = run("history", "session", "tidying", "--data-dir", str(folder)).stdout.splitlines()
+    assert [line.split("\t")[1:] for line in shown] == [
+        ["remembered", "test", kept.id, "kept as it is"],
+        ["remembered", "test", gone.id, "(deleted)"],
+        ["forgotten", "test", gone.id, "(deleted)"],
+    ]
+    plan = run("history", "take-back", "tidying", "--data-dir", str(folder))
+    assert f"left alone\t{gone.id}\tit was removed for good and cannot be brought back" in plan.stdout
+    assert "may be in a backup from before: `commonplace backups`" in plan.stderr
+
+
 async def test_of_a_tie_the_other_end_is_shown(folder: Path, engine: Engine, owner: Actor) -> None:
     agent = owner.through("test", "tying")
     one, other, gone = [await engine.memories.remember(owner, Draft(text)) for text in ("one", "the\x1bother", "gone")]

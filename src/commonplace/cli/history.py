@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from commonplace.engine.memories import Reference
 
 _UNSEEN = "gone, or not yours to see"
+_IN_BACKUPS = (
+    "what was removed for good may be in a backup from before: `commonplace backups` lists them, "
+    "`commonplace restore NAME --include memories` puts back what is missing here"
+)
 _MEMORY = "its address (core://agent), its id or its block (block_12)"
 
 
@@ -69,7 +73,8 @@ def _session(options: argparse.Namespace) -> int:
             at = f"{done.event.at.astimezone(actor.zone):%Y-%m-%d %H:%M:%S}"
             subject = plain(done.address) or done.event.memory
             tool, tied = plain(done.event.by.tool), _other_end(done) if done.is_tie else ()
-            print(at, done.event.kind.value, tool, subject, plain(done.glimpse), *tied, sep="\t")
+            text = "(deleted)" if done.gone else plain(done.glimpse)
+            print(at, done.event.kind.value, tool, subject, text, *tied, sep="\t")
         return 0
 
     return with_engine(options, work)
@@ -134,6 +139,8 @@ def _take_back(options: argparse.Namespace) -> int:
 
 
 def _report(undone: Undone) -> None:
+    from commonplace.domain.history import REMOVED_FOR_GOOD
+
     for step in undone.steps:
         tied = () if step.other is None else (plain(step.other) or _UNSEEN,)
         reason = (plain(step.reason),) if step.reason else ()
@@ -141,6 +148,8 @@ def _report(undone: Undone) -> None:
     memories = "1 memory" if undone.settled == 1 else f"{undone.settled} memories"
     settled = f"; of {memories} nothing is left to take back" if undone.settled else ""
     print(f"{len(undone.steps) - len(undone.left)} taken back, {len(undone.left)} left alone{settled}")
+    if any(step.reason == REMOVED_FOR_GOOD for step in undone.left):
+        print(_IN_BACKUPS, file=sys.stderr)
 
 
 def _subject(step: Undoing) -> list[str]:

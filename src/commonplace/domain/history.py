@@ -51,10 +51,15 @@ class Done:
     other: MemoryId | None = None
     """The other end of a tie; none where that is gone or not to be seen, and where nothing was tied or untied."""
     other_glimpse: str = ""
+    gone: bool = False
+    """Whether there is no such memory any more; one that is merely out of sight has no glimpse either."""
 
     @property
     def is_tie(self) -> bool:
         return self.event.kind in (EventKind.LINKED, EventKind.UNLINKED)
+
+
+REMOVED_FOR_GOOD = "it was removed for good and cannot be brought back"
 
 
 class Remedy(StrEnum):

@@ -87,7 +87,8 @@ def _shown(tx: Reading, tree: int, events: Sequence[Event], memories: dict[int, 
     for event in events:
         memory = memories.get(event.memory_number)
         address = ways.first(event.memory_number)
-        shown.append(Done(event, _glimpse(memory) if memory else "", str(address) if address else ""))
+        gone = memory is None and tx.version_of(event.memory_number) is None
+        shown.append(Done(event, _glimpse(memory) if memory else "", str(address) if address else "", gone=gone))
     return shown
 
 

@@ -11,7 +11,7 @@ from commonplace.domain import limits
 from commonplace.domain.access import Actor, Permission, Right, reach, require
 from commonplace.domain.errors import CommonplaceError, Conflict, Invalid, NotFound
 from commonplace.domain.event import Event, EventKind
-from commonplace.domain.history import Remedy, Undoing, Undone, done, left, turn
+from commonplace.domain.history import REMOVED_FOR_GOOD, Remedy, Undoing, Undone, done, left, turn
 from commonplace.domain.identifiers import MemoryId
 from commonplace.domain.memory import Ephemeral, Memory
 from commonplace.domain.path import Amendment, Path
@@ -143,7 +143,7 @@ class _Walk:
 
     def _undone(self, event: Event, amendment: Amendment | None) -> Iterator[Undoing]:
         if event.kind is EventKind.FORGOTTEN:
-            yield Undoing(Remedy.LEFT, event.memory, "", "it was removed for good and cannot be brought back")
+            yield Undoing(Remedy.LEFT, event.memory, "", REMOVED_FOR_GOOD)
             return
         among = self._readable if amendment else self._among  # whoever owns the memory, the path is the actor's
         memory = next(iter(self._tx.memories([event.memory_number], among)), None)
