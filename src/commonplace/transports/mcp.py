@@ -117,11 +117,13 @@ class DialectServer:
         return tool.input_schema if tool else None
 
     async def _list_tools(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        actor = await self._actor(context)
-        allowed = [
-            _listed(tool, self.dialect.apps.get(tool.name)) for tool in self._tools.values() if tool.act.allows(actor)
-        ]
+        allowed = [_listed(tool, self.dialect.apps.get(tool.name)) for tool in await self._allowed(context)]
         return types.ListToolsResult(tools=allowed, ttl_ms=_LIST_TTL_MS, cache_scope="private")
+
+    async def _allowed(self, context: Context) -> list[Tool]:
+        """Those that the caller's credential opens: it is told of no others."""
+        actor = await self._actor(context)
+        return [tool for tool in self._tools.values() if tool.act.allows(actor)]
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> ToolAnswer:
         name = params.name if params.name in self._tools else UNKNOWN
@@ -133,7 +135,7 @@ class DialectServer:
     async def _answer(self, context: Context, params: types.CallToolRequestParams, watched: Watched) -> ToolAnswer:
         tool = self._tools.get(params.name)
         if tool is None:
-            known = ", ".join(self._tools)
+            known = ", ".join([one.name for one in await self._allowed(context)])
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}. This server has: {known}")
         call: Call | None = None
         try:

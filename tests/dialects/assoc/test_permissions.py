@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
 
 from commonplace.domain.access import Permission
 from tests.dialects.assoc.actions import chooser
@@ -369,11 +370,14 @@ async def test_an_import_under_another_users_ids_takes_nothing_from_him(house: H
 
 
 @behaviour("assoc.permissions.listing")
-async def test_callers_are_offered_the_tools_they_may_use(house: House) -> None:
+async def test_callers_are_offered_and_told_of_the_tools_they_may_use(house: House) -> None:
     for caller, talk in house.talks.items():
         offered = {tool.name for tool in (await talk.client.list_tools()).tools}
         everyones = {"memory", "memory_manage", "search", "project", "user", "visualize"}
         assert offered == everyones | ({"admin"} if caller in ("admin", "ruler") else set())
+        with pytest.raises(MCPError) as caught:
+            await talk.client.call_tool("remember", {})
+        assert set(caught.value.message.partition("This server has: ")[2].split(", ")) == offered
 
 
 @behaviour("assoc.permissions.read_only_server")
