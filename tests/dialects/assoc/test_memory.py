@@ -636,6 +636,18 @@ async def test_an_update_changes_what_is_named_and_nothing_else(talk: AssocConve
     assert ((await talk.get(kept))["category"], (await talk.get(kept))["tags"]) == ("", [])
 
 
+@behaviour("assoc.update.domain")
+async def test_who_gives_an_update_a_domain_is_told_what_moves_a_memory(talk: AssocConversation) -> None:
+    kept = await talk.store()
+    told = "ドメインを変えるには memory_manage の change_domain を使ってください"
+    update = {"action": "update", "memory_id": kept, "domain": "global"}
+    assert (await talk.invalid("memory", **update)).endswith(told)
+    said = await talk.says("memory", **update, category="c")
+    assert said == f"記憶を更新しました (ID: {kept})。{told} (使わなかったパラメータ: domain)"
+    assert (await talk.get(kept))["domain"] == "user"
+    assert told not in await talk.says("memory", action="update", memory_id=kept, category="d", session_id="x")
+
+
 @behaviour("assoc.update.limits")
 async def test_an_update_has_the_limits_of_storing(talk: AssocConversation) -> None:
     kept = await talk.store("unchanged")

@@ -219,7 +219,7 @@ async def update(
     )
     if not change.fields and not associate_with and not dissociate_from:
         some = "content, tags, category, importance, associate_with, dissociate_from"
-        raise Invalid("content", f"更新する内容がありません。次のいずれかを指定してください: {some}")
+        raise Invalid("content", f"更新する内容がありません。次のいずれかを指定してください: {some}{_moving(call)}")
     tied = [reference(other.id) for other in await _others(call, associate_with)]
     untied = [reference(other.id) for other in await _others(call, dissociate_from, "dissociate_from")]
     if both := [str(one) for one in tied if one in untied]:
@@ -229,7 +229,12 @@ async def update(
     with renamed(other="associate_with"):
         kept = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
     later = "" if content is None else unembedded(call.engine.embedding.failure)
-    return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}")
+    return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}{_moving(call)}")
+
+
+def _moving(call: Call) -> str:
+    """For who takes a domain for something that an update changes."""
+    return "。ドメインを変えるには memory_manage の change_domain を使ってください" if "domain" in call.unused else ""
 
 
 async def _ties(call: Call, kept: Memory) -> int:
