@@ -10,12 +10,18 @@ from commonplace.domain.phrase import Phrase
 
 IMPORTED = "imported"
 KNOWN = "skipped: it is here already"
+OTHERWISE = "skipped: it is here already, and says something else"
 OVER = "skipped: its time is over"
 TO_ITSELF = "a memory is not tied to itself"
 NOT_BROUGHT = "neither of the two was brought"
 NO_END = "one of the two is not here, or not yours to tie"
 FOREIGN_AUTHOR = "imported_author"
 """In the metadata of a memory: the name of who wrote it, where that is no user here."""
+COMPARED = (
+    "content", "domain", "place", "tags", "keywords", "category", "importance", "metadata", "content_type",
+    "expires_at",
+)  # fmt: skip
+"""Of a memory that is here already; its times and uses change by themselves."""
 MOST_RECORDS = 10_000
 MOST_LINKS = 100_000
 MOST_PLACES = 1000
@@ -64,6 +70,12 @@ class Record:
     expires_at: datetime | None = None
     place: str = ""
     """The id of its project or session."""
+    stated: frozenset[str] = field(default=frozenset(COMPARED), compare=False)
+    """Of what is compared, what it says itself; the rest was filled in."""
+
+    def differing(self, there: "Record") -> tuple[str, ...]:
+        """In what it differs from what is there, as far as it says so."""
+        return tuple(name for name in COMPARED if name in self.stated and getattr(self, name) != getattr(there, name))
 
 
 def oddities(record: Record, now: datetime) -> tuple[str, ...]:
@@ -113,6 +125,15 @@ class Untied:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of an entry: its id here, in what words, and in what the memory that is here already differs."""
+
+    id: str
+    what: str
+    differing: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class BundleReport:
     """What became of a bundle; with faults, nothing was written."""
@@ -125,8 +146,15 @@ class BundleReport:
     untied: list[Untied] = field(default_factory=list)
     odd: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     """Which entries were imported with times that may be a mistake, and why."""
+    differing: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    """Which entries are here already and say something else, their ids here, and in which fields."""
 
-    def add(self, line: int, identifier: str, what: str) -> None:
-        self.lines.append((line, identifier, what))
-        self.imported += what == IMPORTED
-        self.skipped += what != IMPORTED
+    def add(self, line: int, settled: Settled) -> None:
+        self.lines.append((line, settled.id, settled.what))
+        self.imported += settled.what == IMPORTED
+        self.skipped += settled.what != IMPORTED
+        if settled.differing:
+            self.differing.append((line, settled.id, settled.differing))
+
+    def count(self, what: str) -> int:
+        return sum(what == one for _, _, one in self.lines)

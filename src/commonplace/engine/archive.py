@@ -30,6 +30,7 @@ from commonplace.domain.record import (
     MOST_RECORDS,
     NO_END,
     NOT_BROUGHT,
+    OTHERWISE,
     OVER,
     RECORD_BYTES,
     TIE_BYTES,
@@ -39,6 +40,7 @@ from commonplace.domain.record import (
     Record,
     RecordedLink,
     RecordedPlace,
+    Settled,
     Untied,
     oddities,
 )
@@ -110,21 +112,21 @@ class Archive:
         bring = partial(self._bring, actor=actor, entries=ready, tied=bundle.tied)
         settled |= await self._store.write(bring) if ready else {}
         for line in sorted(settled):
-            report.add(line, *settled[line])
+            report.add(line, settled[line])
 
     def _settled(
         self, tx: Reading, actor: Actor, bundle: Bundle, records: Iterable[tuple[int, Record]]
-    ) -> dict[int, tuple[str, str]]:
-        """The lines for which there is nothing to do, with the id here and the reason."""
+    ) -> dict[int, Settled]:
+        """The lines for which there is nothing to do."""
         now = self._clock.now()
         over = {place.id for place in bundle.places if place.ends_at and place.ends_at <= now}
         settled = {}
         for line, record in records:
             known = _known(tx, actor, record, now)
             if known:
-                settled[line] = (known, KNOWN)
+                settled[line] = known
             elif (record.expires_at and record.expires_at <= now) or record.place in over:
-                settled[line] = (record.id, OVER)
+                settled[line] = Settled(record.id, OVER)
         return settled
 
     def _places(self, tx: Transaction, actor: Actor, bundle: Bundle) -> None:
@@ -136,32 +138,23 @@ class Archive:
 
     def _bring(
         self, tx: Transaction, actor: Actor, entries: Sequence[tuple[int, Record, Prints]], tied: bool
-    ) -> dict[int, tuple[str, str]]:
+    ) -> dict[int, Settled]:
         done = {}
         for line, record, prints in entries:
             known = _known(tx, actor, record, self._clock.now())  # twice in one bundle, or brought by another meanwhile
-            done[line] = (known, KNOWN) if known else (self._written(tx, actor, record, prints, tied).id, IMPORTED)
+            done[line] = known or Settled(self._written(tx, actor, record, prints, tied).id, IMPORTED)
         return done
 
     def _written(self, tx: Transaction, actor: Actor, record: Record, prints: Prints, tied: bool) -> Memory:
         me = tx.user(actor.user)
         foreign = {FOREIGN_AUTHOR: record.author} if record.author and me and record.author != me.name else {}
-        draft = Draft(
-            record.content,
-            tags=record.tags,
-            keywords=record.keywords,
-            category=record.category,
-            importance=record.importance,
-            metadata=record.metadata,
-            content_type=record.content_type,
-            home=_home(tx, record),
-        )
+        draft = replace(_draft(record), home=_home(tx, record))
         # Its time was granted when it was stored, perhaps more than once: the limits of a new one do not apply.
         ttl = record.expires_at - record.created_at if record.expires_at else None
         memory = self._memories.remember_in(
             tx,
             actor,
-            replace(checked(draft), ttl=ttl, metadata={**record.metadata, **foreign}),
+            replace(draft, ttl=ttl, metadata={**record.metadata, **foreign}),
             prints,
             {} if tied else None,
             at=record.created_at,
@@ -257,7 +250,7 @@ def _recorded_places(tx: Reading, among: Filter) -> tuple[RecordedPlace, ...]:
     )
 
 
-def _record(memory: Memory, author: str, places: frozenset[str]) -> Record:
+def _record(memory: Memory, author: str, places: Container[str]) -> Record:
     """What lies in a tree, a context or a space travels as its bearer's own: those places do not travel."""
     metadata = dict(memory.metadata)
     placed = memory.collection in places
@@ -331,9 +324,33 @@ def _origin(record: Record) -> str:
     return record.id or f"sha256:{hashlib.sha256(words.encode()).hexdigest()}"
 
 
-def _known(tx: Reading, actor: Actor, record: Record, now: datetime) -> str:
-    """The id of the memory that this record was, here."""
-    return _here(tx, actor, _origin(record), readable(tx, actor, now))
+def _known(tx: Reading, actor: Actor, record: Record, now: datetime) -> Settled | None:
+    """The memory that this record was, here; and in what it differs."""
+    among = readable(tx, actor, now)
+    here = _here(tx, actor, _origin(record), among)
+    memory = tx.memory(MemoryId(here), among) if here else None
+    if memory is None:
+        return None
+    place = tx.collections.numbered(memory.home)
+    kept = _draft(record)
+    stated = replace(record, content=kept.content, tags=kept.tags, keywords=kept.keywords, category=kept.category)
+    differing = stated.differing(_record(memory, "", {memory.collection} if place and place.kind in _PLACED else ()))
+    return Settled(here, OTHERWISE if differing else KNOWN, differing)
+
+
+def _draft(record: Record) -> Draft:
+    """In the form in which it is kept."""
+    return checked(
+        Draft(
+            record.content,
+            tags=record.tags,
+            keywords=record.keywords,
+            category=record.category,
+            importance=record.importance,
+            metadata=record.metadata,
+            content_type=record.content_type,
+        )
+    )
 
 
 def _here(tx: Reading, actor: Actor, origin: str, among: Filter) -> str:

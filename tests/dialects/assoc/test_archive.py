@@ -130,6 +130,39 @@ async def test_a_second_import_changes_nothing(local: AssocConversation, form: s
     assert await _export(local) == before
 
 
+@behaviour("assoc.import.differing")
+@pytest.mark.parametrize("form", ["json", "csv", "markdown"])
+async def test_what_is_here_and_says_something_else_is_told_field_by_field(local: AssocConversation, form: str) -> None:
+    same, text, labels = [await local.store(word, tags=["t"], category="c") for word in ("same", "text", "labels")]
+    exported, project = await _export(local, form), await local.project()
+    await local.call("memory", action="update", memory_id=text, content="other text")
+    await local.call("memory", action="update", memory_id=labels, tags=["t", "u"], category="d", importance=0.9)
+    move = {"action": "change_domain", "new_domain": "project", "project_id": project}
+    await local.call("memory_manage", memory_ids=[text], **move)
+    body = await local.told("memory_manage", action="import", import_data=exported)
+    counts = ("imported", "skipped", "identical", "differing", "expired", "error")
+    assert [body["data"][f"{name}_count"] for name in counts] == [0, 3, 1, 2, 0, 0]
+    assert body["message"] == (
+        "0件をインポートしました (省略: 3件。内訳: 同じ内容 1件、内容が異なる 2件) "
+        "(ここにある記憶は変えていません。異なるフィールドは differing で確認できます)"
+    )
+    told = {one["memory_id"]: one["fields"] for one in body["data"]["differing"]}
+    assert told == {text: ["content", "domain"], labels: ["tags", "category", "importance"]}
+    results = {line["memory_id"]: line["result"] for line in body["data"]["report"]}
+    assert results[same] == "省略しました: すでにここにあります"
+    assert results[text] == "省略しました: すでにここにあり、内容が異なります"
+    assert (await local.get(text))["content"] == "other text"
+
+
+@behaviour("assoc.import.differing")
+async def test_what_an_entry_does_not_say_does_not_differ(local: AssocConversation) -> None:
+    kept = await local.store("kept", tags=["t"], category="c", importance=0.9)
+    entries = [{"memory_id": kept, "content": "kept"}, {"content": "new"}]
+    body = await local.told("memory_manage", action="import", import_data=json.dumps(entries))
+    assert body["message"] == "1件をインポートしました (省略: 1件)"
+    assert (body["data"]["identical_count"], body["data"]["differing"]) == (1, [])
+
+
 @behaviour("assoc.import.idempotent")
 async def test_entries_without_an_id_are_known_by_what_they_say(talk: AssocConversation) -> None:
     entries = json.dumps([{"content": unique()}, {"content": unique(), "tags": ["x"], "importance": 1}])
@@ -148,8 +181,9 @@ async def test_an_import_is_reported_line_by_line(talk: AssocConversation) -> No
     entries = [{"content": f"{word} {number}"} for number in range(101)] + [{"content": f"{word} 0"}]
     data = await talk.call("memory_manage", action="import", import_data=json.dumps(entries))
     assert set(data) == {
-        "imported_count", "skipped_count", "error_count", "errors", "errors_left_out",
-        "report", "report_left_out", "not_taken", "associations_not_taken",
+        "imported_count", "skipped_count", "identical_count", "differing_count", "expired_count",
+        "error_count", "errors", "errors_left_out", "report", "report_left_out", "differing", "differing_left_out",
+        "not_taken", "associations_not_taken",
         "odd_times", "odd_times_left_out",
     }  # fmt: skip
     assert (data["imported_count"], data["skipped_count"], data["error_count"], data["errors"]) == (101, 1, 0, [])
@@ -305,10 +339,8 @@ async def test_memories_of_a_project_that_is_not_here_say_what_to_do(
     exported = await _export(local, form, project_id=project)
     async with another(tmp_path / "other", clock) as talk:
         said = await talk.invalid("memory_manage", action="import", import_data=exported)
-        assert (
-            f"2件目: project_id: プロジェクトが見つかりません: '{project}'。ここで作成してそのIDをデータに書くか"
-            in said
-        )
+        assert f"2件目: project_id: プロジェクトが見つかりません: '{project}'。ここにあるはずなら、所有者に" in said
+        assert "project の add_member で editor として追加" in said
         assert said.count("ここで作成して") == 1
         here = await talk.project()
         report = await talk.call("memory_manage", action="import", import_data=exported.replace(project, here))

@@ -366,7 +366,9 @@ async def test_an_import_under_another_users_ids_takes_nothing_from_him(house: H
             "places": [{"id": place, "kind": kind, "name": "mine", "ends_at": "2100-01-01"}],
         }
         said = await stranger.invalid("memory_manage", action="import", import_data=json.dumps(bundle))
-        assert f"見つかりません: '{place}'。ここで作成して" in said  # as if it were not there
+        assert f"見つかりません: '{place}'。ここ" in said
+        assert "ここで作成して" in said  # as if it were not there
+        assert ("add_member で editor として" in said) == (kind == "project")
 
 
 @behaviour("assoc.permissions.listing")

@@ -87,6 +87,7 @@ _ENTRIES = {
     "a memory is not tied to itself": "記憶を自分自身に関連付けることはできません",
     "imported": "取り込みました",
     "skipped: it is here already": "省略しました: すでにここにあります",
+    "skipped: it is here already, and says something else": "省略しました: すでにここにあり、内容が異なります",
     "skipped: its time is over": "省略しました: 期限が過ぎています",
     "neither of the two was brought": "どちらの記憶も取り込まれていません",
     "one of the two is not here, or not yours to tie": "一方の記憶がここにないか、関連付ける権限がありません",

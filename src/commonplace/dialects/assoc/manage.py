@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc import figures, formats, moves, scope
+from commonplace.dialects.assoc import figures, formats, intake, moves, scope
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import housed, page, stamp, unembedded
-from commonplace.dialects.assoc.japanese import said
 from commonplace.dialects.assoc.parameters import (
     Count,
     DateTime,
@@ -127,25 +126,9 @@ async def import_(call: Call, *, import_data: str, export_format: str | None = N
     if report.faults:
         raise BundleRefused("import_data", "nothing was imported", faults=report.faults)
     not_taken = [*brought.not_taken, *([f"associations ({len(report.untied)})"] if report.untied else [])]
-    data = {
-        "imported_count": report.imported,
-        "skipped_count": report.skipped,
-        "error_count": 0,
-        "errors": [],
-        "errors_left_out": 0,
-        "report": [{"line": n, "memory_id": id_, "result": said(what)} for n, id_, what in report.lines[:MOST_SHOWN]],
-        "report_left_out": max(len(report.lines) - MOST_SHOWN, 0),
-        "not_taken": not_taken,
-        "associations_not_taken": [formats.untied(one) for one in report.untied[:MOST_SHOWN]],
-        "odd_times": [{"line": line, "reason": "; ".join(map(said, why))} for line, why in report.odd[:MOST_SHOWN]],
-        "odd_times_left_out": max(len(report.odd) - MOST_SHOWN, 0),
-    }
-    nothing = "" if report.lines else " (データに記憶がありません)"
-    skipped = f" (省略: {report.skipped}件)" if report.skipped else ""
+    data = {**intake.data(report), "not_taken": not_taken}
     later = unembedded(call.engine.embedding.failure) if report.imported else ""
-    left = f" (取り込まないフィールド: {', '.join(not_taken)})" if not_taken else ""
-    odd = f" (日時が不自然な記憶: {len(report.odd)}件。odd_times を確認してください)" if report.odd else ""
-    return Done(data, f"{report.imported}件をインポートしました{nothing}{skipped}{left}{odd}{later}")
+    return Done(data, intake.words(report, not_taken) + later)
 
 
 def _read(call: Call, data: str, form: str | None) -> formats.Brought:

@@ -145,9 +145,8 @@ def _not_found(error: errors.NotFound) -> Wording:
 
 
 def _not_carried(error: errors.NotCarried) -> Wording:
-    remedy = "ここで作成してそのIDをデータに書くか、プロジェクトとセッションも運べる json で取り込んでください"
     found = _not_found(error)
-    return Wording(found.code, found.words, found.detail, remedy)
+    return Wording(found.code, found.words, found.detail, _NOT_CARRIED.get(error.what, _ANEW))
 
 
 def _session_required(error: errors.SessionRequired) -> Wording:
@@ -213,6 +212,13 @@ def _store(detail: str, remedy: str) -> Wording:
     return Wording("STORAGE_ERROR", "ストレージエラーが発生しました", detail + " (詳細: {reason})", remedy)
 
 
+_ANEW = (
+    "ここで作成してそのIDをデータに書くか、places を含む json で取り込んでください。"
+    "domain を user にすれば、自分の記憶として取り込めます"
+)
+_LET_IN = "ここにあるはずなら、所有者に project の add_member で editor として追加してもらってください。なければ、"
+_NOT_CARRIED = {"project": _LET_IN + _ANEW}
+"""What to do where a place is not here, or is and not to be seen, which must sound the same."""
 _PARTS = {"links": "associations"}
 """What was brought, by the names of this dialect."""
 _DENIED = "権限がありません"

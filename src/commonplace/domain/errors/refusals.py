@@ -34,7 +34,10 @@ class NotCarried(NotFound):
 
     @property
     def remedy(self) -> str:
-        return "create it here and put its id into the data, or import json, which brings projects and sessions along"
+        known = "if it is here, ask its owner to let you in; if not, "
+        return (
+            f"{known}create it and put its id into the data, or import json, which brings projects and sessions along"
+        )
 
 
 @dataclass(eq=False)

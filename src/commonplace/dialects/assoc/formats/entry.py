@@ -28,6 +28,7 @@ MOST_TOLD = 120
 Read = tuple[list[Any], list[Any] | None, list[Any]]
 """Entries, ties (None where the form has none) and places, as they were written."""
 _ENDS = frozenset({"expires_at", "ends_at"})
+_PLACES = {"project_id": "place", "session_id": "place"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -89,6 +90,9 @@ def read(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
         author=_text(entry, "author"),
         expires_at=when(entry, "expires_at", zone),
         place=canonical(_text(entry, "project_id") or _text(entry, "session_id")),
+        stated=frozenset(
+            _PLACES.get(name, name) for name, value in entry.items() if value is not None or name in _ENDS
+        ),
     )
 
 
