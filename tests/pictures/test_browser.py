@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.pictures.lettering import is_usual, width
 from tests.pictures.samples import FORMS, HOSTILE, dot, drawn, of, poisoned, sample
 
 pytestmark = pytest.mark.thorough
@@ -103,6 +104,40 @@ def test_text_keeps_to_the_room_that_was_measured(tab: Any) -> None:
           .filter((text) => text.getComputedTextLength() > 292).map((text) => text.textContent)"""
     )
     assert wide == []
+
+
+def test_no_letter_takes_more_room_than_was_measured(tab: Any) -> None:
+    letters = [letter for letter in map(chr, range(0x21, 0x2200)) if is_usual(letter) and letter.isprintable()]
+    page = tab.show(drawn("stats_dashboard", sample(1), "svg"), "picture.svg")
+    rooms = page.evaluate(
+        """(letters) => {
+          const text = document.querySelector("svg > svg text.text");
+          text.removeAttribute("textLength");
+          text.style.fontSize = "100px";
+          return letters.map((letter) => {
+            text.textContent = letter.repeat(10);
+            return text.getComputedTextLength() / 1000;
+          });
+        }""",
+        letters,
+    )
+    measured = zip(letters, rooms, strict=True)
+    assert [(letter, room) for letter, room in measured if room > width(letter) + 0.01] == []
+
+
+@pytest.mark.parametrize("screen", [360, 1280])
+def test_a_tag_of_wide_letters_keeps_to_its_chip(tab: Any, screen: int) -> None:
+    tags = [letter * 50 for letter in ("#", "漢", "W", "&", "+", "Ж", "~")]
+    snapshot = of(*(dot(number, tags=(tag,)) for number, tag in enumerate(tags)))
+    page = tab.show(drawn("stats_dashboard", snapshot, "html"), width=screen)
+    spilt = page.evaluate(
+        """() => [...document.querySelectorAll("section.tags text.text")].map((name) => {
+          const count = name.nextElementSibling.getBoundingClientRect();
+          return count.left - name.getBoundingClientRect().right;
+        })"""
+    )
+    assert len(spilt) >= 5
+    assert min(spilt) > 0
 
 
 def test_search_lights_up_what_it_finds(tab: Any) -> None:

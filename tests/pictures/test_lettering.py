@@ -1,5 +1,6 @@
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,12 @@ def test_wrapped_lines_fit(text: str, room: float, lines: int) -> None:
 
 def test_wide_letters_take_twice_the_room_of_narrow_ones() -> None:
     assert width("記憶") > 1.5 * width("ab")
+
+
+@pytest.mark.parametrize("sign", "#&+<=>^~")
+def test_signs_are_measured_wider_than_letters(sign: str) -> None:
+    assert width(sign * 50) >= 50 * 0.838  # as they are in DejaVu Sans
+    assert len(cut(sign * 50, 150, 12)) <= 15
 
 
 def test_a_family_of_faces_takes_the_room_of_one() -> None:

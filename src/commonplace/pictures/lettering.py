@@ -22,11 +22,19 @@ _TOWERS = re.compile(
 _LONGEST = 2000
 """No label needs more; a memory may have a megabyte."""
 
-_NARROW = frozenset("iljtfrI.,:;'|!()[]{}`´ ·-")
-_BROAD = frozenset("mwMW@%—…‰Œœ")
-# The scripts whose letters keep to the widths below in the usual fonts; of others the width is only guessed.
+# What is wider or narrower than its like, in the widest of the usual fonts (DejaVu Sans, Verdana).
+_ADVANCES = {
+    **dict.fromkeys("iljtfrI.,:;'|!()[] ·-", 0.4),
+    **dict.fromkeys("`´", 0.5),
+    **dict.fromkeys("#&+<=>^~¬", 0.84),
+    **dict.fromkeys("ŵώΏϋљњ", 0.9),
+    **dict.fromkeys("mwMW@%—…©®", 1.0),
+    **dict.fromkeys("ŒœŴЖШЩЮЉЊ", 1.1),
+    **dict.fromkeys("‰‱", 1.75),
+}
+# The scripts whose letters keep to these widths in the usual fonts; of others the width is only guessed.
 _USUAL = re.compile(
-    "[\x20-\x7e\xa0-\u024f\u0370-\u052f\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u21ff\u3000-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60]*"
+    "[\x20-\x7e\xa0-\u017f\u0386-\u03ce\u0401-\u045f\u2010-\u2027\u2030-\u203e\u20ac\u2190-\u21ff\u3000-\u3029\u3030-\u303e\u3040-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff01-\uff60]*"
 )
 
 
@@ -55,12 +63,10 @@ def _advances(text: str) -> Iterator[float]:
 
 @lru_cache(maxsize=8192)
 def _advance(letter: str) -> float:
-    if letter in _NARROW:
-        return 0.4
-    if letter in _BROAD:
-        return 1.0
+    if letter in _ADVANCES:
+        return _ADVANCES[letter]
     if letter.isascii():
-        return 0.78 if letter.isupper() else 0.64
+        return 0.79 if letter.isupper() else 0.64
     if unicodedata.combining(letter) or 0x1F3FB <= ord(letter) <= 0x1F3FF:
         return 0.0
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
@@ -69,11 +75,13 @@ def _advance(letter: str) -> float:
         return 0.7
     if ord(letter) >= 0x1F000:
         return 1.35
+    if 0x2190 <= ord(letter) <= 0x21FF:
+        return 1.02 if unicodedata.east_asian_width(letter) == "A" else 0.84
     if 0x590 <= ord(letter) <= 0x77F:
         return 0.58
     if unicodedata.east_asian_width(letter) in "WFA":
         return 1.02
-    return 0.8 if letter.isupper() else 0.7
+    return 0.88 if letter.isupper() else 0.7
 
 
 def is_usual(text: str) -> bool:
