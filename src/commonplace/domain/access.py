@@ -84,7 +84,12 @@ class Holding:
     @property
     def domains(self) -> frozenset[str]:
         """A tree, a context or a space is no project: who looks among what is his own finds it too."""
-        return frozenset({self.domain} if self.kind in _PLAIN else {self.domain, "user"})
+        return frozenset({self.domain} if self.is_plain else {self.domain, "user"})
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a domain or a project or session itself, and nothing that is only found under them."""
+        return self.kind in _PLAIN
 
 
 _PLAIN = frozenset({"global", "user", "project", "session"})

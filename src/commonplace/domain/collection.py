@@ -99,6 +99,8 @@ class Scope:
 
     domains: tuple[str, ...] = ()
     collections: tuple[CollectionId, ...] = ()
+    plain: bool = False
+    """Whether trees, contexts and spaces are left out, which are found under a domain too."""
 
 
 @dataclass(frozen=True, slots=True)

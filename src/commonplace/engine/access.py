@@ -246,6 +246,8 @@ def narrowed(tx: Reading, actor: Actor, scope: Scope) -> Actor:
     chosen = {c.domain for c in map(tx.collections.get, named) if c}
 
     def is_meant(holding: Holding) -> bool:
+        if scope.plain and not holding.is_plain:
+            return False
         domains = holding.domains & set(scope.domains) if scope.domains else holding.domains
         # Of a domain from which some are named only these; what is found under another one too stays.
         return bool(domains if holding.id in named else domains - chosen)

@@ -87,6 +87,29 @@ async def test_a_place_that_is_no_domain_is_named_with_what_is_in_it(
     assert "place" not in await local.get(mine)
 
 
+@behaviour("assoc.admin.migrate_places")
+async def test_a_domain_is_moved_without_what_lies_in_other_places(
+    local: AssocConversation, engine: Engine, owner: Actor
+) -> None:
+    atlas = (await engine.atlases.create(owner, Sketch("山"))).collection.id
+    await engine.spaces.found(owner, "work", "", "# Rules", "")
+    note = await engine.notes.write(owner, "work", "observation", "a note", "agent")
+    there, mine = await engine.memories.remember(owner, Draft("there", home=atlas)), await local.store("mine")
+    project = await local.project()
+    await local.store("ours", domain="project", project_id=project)
+    told = " (アトラス、共有コンテキスト、スペースにある記憶は対象外です)"
+    for source, criteria, said in (("user", {}, told), ("project", {}, told), ("project", {"project_id": project}, "")):
+        config = {"source_domain": source, "target_domain": "global", "filter_criteria": criteria}
+        body = await local.told("admin", action="migrate_domain", migration_config=config)
+        assert body["message"] == f"1件が対象です。移行するには force: true を指定してください{said}"
+    config = {"source_domain": "user", "target_domain": "global"}
+    said = await local.says("admin", action="migrate_domain", migration_config=config, force=True)
+    assert said == f"1件の記憶をglobalドメインに移しました{told}"
+    assert (await local.get(mine))["domain"] == "global"
+    assert (await local.get(there.id))["place"]["name"] == "山"
+    assert (await local.get(str(note.id)))["place"]["name"] == "work"
+
+
 @behaviour("assoc.dialects.members_only")
 async def test_a_project_memory_is_seen_by_its_members_only_in_every_dialect(listening: Served) -> None:
     names = {who: unique() for who in ("founder", "member", "stranger")}

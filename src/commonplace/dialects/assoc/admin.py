@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -215,29 +215,41 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
             "migration_config",
             f"source_domain と target_domain がどちらも {goal!r} です。別のドメインを指定してください",
         )
-    chosen = await _chosen(call, source, config.get("filter_criteria") or {})
+    criteria = config.get("filter_criteria") or {}
+    chosen, stay = await _chosen(call, source, criteria), await _staying(call, source, criteria)
     ids = (config.get("project_id"), config.get("session_id"))
     target = await scope.target(call, goal, *ids, within="migration_config.")
     matched = chosen.total
     data = {"source_domain": source, "target_domain": goal, "matched_count": matched, "migrated_count": 0}
     if not force:
         what, words = await moves.consequence(call, target, chosen.memories)
-        return Done({**data, **what}, f"{matched}件が対象です。移行するには force: true を指定してください{words}")
+        return Done(
+            {**data, **what}, f"{matched}件が対象です。移行するには force: true を指定してください{words}{stay}"
+        )
     wanted = [Reference(id=memory.id) for memory in chosen.memories]
     moved = await call.engine.collections.move(call.actor, wanted, target.home)
     what, words = await moves.consequence(call, target, moved)
     left = f" (残り{matched - len(moved)}件: もう一度実行してください)" if matched > len(moved) else ""
-    told = f"{len(moved)}件の記憶を{goal}ドメインに移しました{words}{left}"
+    told = f"{len(moved)}件の記憶を{goal}ドメインに移しました{words}{left}{stay}"
     return Done({**data, **what, "migrated_count": len(moved)}, told)
+
+
+async def _staying(call: Call, source: str, criteria: Any) -> str:
+    """For who takes what is found under a domain for what is in it."""
+    if criteria.get("project_id"):
+        return ""
+    found = await call.engine.collections.places(await scope.looking(call, [source]))
+    return " (アトラス、共有コンテキスト、スペースにある記憶は対象外です)" if found else ""
 
 
 async def _chosen(call: Call, source: str, criteria: Any) -> Page:
     for domain in ("project", "session"):
         if domain != source and criteria.get(f"{domain}_id"):
             raise Invalid(f"{_CRITERIA}.{domain}_id", f"source_domain が {domain!r} のときだけ指定できます")
-    looking = await scope.looking(
-        call, [source], [criteria["project_id"]] if criteria.get("project_id") else [], criteria.get("session_id")
-    )
+    projects = [criteria["project_id"]] if criteria.get("project_id") else []
+    where = await scope.where(call, [source], projects, criteria.get("session_id"))
+    # What lies in an atlas, a context or a space was put there: it is found in the domain, but not carried off with it.
+    looking = await call.engine.collections.narrowed(call.actor, replace(where, plain=True))
     since, until = (_time(call, criteria, name) for name in ("created_after", "created_before"))
     least, most = criteria.get("importance_min"), criteria.get("importance_max")
     limits.in_order(f"{_CRITERIA}.created_after", since, f"{_CRITERIA}.created_before", until)
