@@ -294,6 +294,23 @@ async def test_who_wrote_a_memory_may_delete_it_even_as_a_viewer(house: House) -
     await editor.call("memory", action="delete", memory_id=mine)
 
 
+@behaviour("assoc.permissions.roles")
+async def test_who_lacks_a_role_is_told_of_roles_and_not_of_permissions_of_keys(house: House) -> None:
+    project = (await _staged(house))["project"]
+    viewer, editor = house.talks["viewer"], house.talks["editor"]
+    stored = {"action": "store", "content": "x", "domain": "project", "project_id": project}
+    assert await viewer.refused("memory", **stored) == (
+        DENIED,
+        "権限がありません: assoc.memory には、このプロジェクトでの editor ロールが必要です。"
+        "プロジェクトの所有者に editor への変更を依頼してください",
+    )
+    for arguments in ({"action": "delete"}, {"action": "add_member", "user_id": "x", "role": "viewer"}):
+        assert await editor.refused("project", project_id=project, **arguments) == (
+            DENIED,
+            "権限がありません: これはプロジェクトの所有者だけが行えます。プロジェクトの所有者に依頼してください",
+        )
+
+
 @behaviour("assoc.permissions.members")
 async def test_what_is_in_a_project_is_found_by_its_members_only(house: House) -> None:
     stage, word = await _staged(house), unique()

@@ -65,7 +65,9 @@ def test_every_error_there_is_has_words_of_its_own_in_japanese(kind: type[Common
 @pytest.mark.parametrize("needs", ["read", "admin", "global:write", "project:write", "session:admin", "account"])
 def test_what_is_forbidden_says_who_could(needs: str) -> None:
     body: Any = assoc.refusal(Forbidden(needs, "this"))
-    assert body["error"]["message"].endswith(("キーを使ってください", "権限を依頼してください"))
+    assert body["error"]["message"].endswith(
+        ("キーを使ってください", "所有者に依頼してください", "への変更を依頼してください")
+    )
     assert not english(body["error"]["message"])
 
 

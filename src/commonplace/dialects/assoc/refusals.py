@@ -9,6 +9,7 @@ from typing import Any
 from commonplace.dialects._dialect import Body
 from commonplace.dialects.assoc.japanese import NOUNS, said
 from commonplace.domain import errors
+from commonplace.domain.access import Right
 from commonplace.domain.errors import CommonplaceError
 
 MOST_FAULTS = 100
@@ -169,15 +170,25 @@ def _forbidden(error: errors.Forbidden) -> Wording:
     if where == "global":
         need, remedy = "全員の領域への書き込みには admin 権限が必要です", "admin 権限のあるキーを使ってください"
     elif place:
-        noun = NOUNS.get(where, where)
-        need = f"{{act}} には、この{noun}での {right} 権限が必要です"
-        remedy = f"{noun}の所有者に {right} 権限を依頼してください"
+        need, remedy = _role(NOUNS.get(where, where), right)
     elif where == "account":
         need = "{act} には、範囲が限定されていないキーが必要です"
         remedy = "範囲が限定されていないキーを使ってください"
     else:
         need, remedy = f"{{act}} には {where} 権限が必要です", f"{where} 権限のあるキーを使ってください"
     return Wording("PERMISSION_DENIED", _DENIED, need, remedy)
+
+
+def _role(noun: str, right: str) -> tuple[str, str]:
+    """What a right on a place is to who shares it: a role that its owner gives, or what no role includes."""
+    if right == Right.ADMIN:
+        return f"これは{noun}の所有者だけが行えます", f"{noun}の所有者に依頼してください"
+    if right == Right.WRITE:
+        return (
+            f"{{act}} には、この{noun}での editor ロールが必要です",
+            f"{noun}の所有者に editor への変更を依頼してください",
+        )
+    return f"{{act}} には、この{noun}への参加が必要です", f"{noun}の所有者に追加を依頼してください"
 
 
 def _unauthenticated(error: errors.Unauthenticated) -> Wording:
