@@ -470,6 +470,31 @@ async def test_null_means_that_a_parameter_was_left_out(talk: AssocConversation)
         assert "使わなかった" not in message
 
 
+@behaviour("assoc.surface.null_is_left_out")
+async def test_null_in_an_object_means_that_a_field_was_left_out(local: AssocConversation) -> None:
+    await local.store(tags=["t"])
+    filters = dict.fromkeys(("domains", "categories", "importance_min", "importance_max", "project_ids"))
+    assert (await local.call("search", type="advanced", filters=filters))["count"] == 1
+    times = {"start": None, "end": "2000-01-01"}
+    assert (await local.call("visualize", type="timeline", format="json", time_range=times))["memory_count"] == 0
+    config: dict[str, object] = {"source_domain": "user", "target_domain": "global", "project_id": None}
+    for criteria in (None, {"tags": ["t"], "categories": None, "importance_min": None, "created_after": None}):
+        config["filter_criteria"] = criteria
+        assert (await local.call("admin", action="migrate_domain", migration_config=config))["matched_count"] == 1
+    deep: object = "x"
+    for _ in range(50):
+        deep = {"filter_criteria": deep}
+    assert "filter_criteria" in await local.invalid("admin", action="migrate_domain", migration_config=deep)
+
+
+@behaviour("assoc.surface.empty_choices")
+async def test_an_empty_query_of_an_advanced_search_means_that_it_was_left_out(local: AssocConversation) -> None:
+    await local.store()
+    said = await local.says("search", type="advanced", query=" ")
+    assert said == "1件の記憶が見つかりました (使わなかったパラメータ: query)"
+    assert (await local.invalid("search", type="semantic", query=" ")).startswith("query: 空か空白だけです")
+
+
 @behaviour("assoc.surface.whole_numbers")
 async def test_a_whole_number_may_be_written_with_a_point(talk: AssocConversation) -> None:
     assert (await talk.call("memory", action="search", query=unique(), limit=1.0, threshold=0.0))["count"] <= 1

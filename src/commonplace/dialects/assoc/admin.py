@@ -16,7 +16,7 @@ from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import stamp
 from commonplace.dialects.assoc.figures import figures
-from commonplace.dialects.assoc.parameters import Domain, beginning, bounds, described, renamed
+from commonplace.dialects.assoc.parameters import STATED, Domain, beginning, bounds, described, renamed
 from commonplace.dialects.assoc.refusals import in_words
 from commonplace.domain import limits
 from commonplace.domain.access import require_whole
@@ -75,6 +75,7 @@ async def admin(
     ] = None,
     migration_config: Annotated[
         Migration | None,
+        STATED,
         described("source_domain, target_domain, filter_criteria; project_id/session_id of the target"),
     ] = None,
     force: Annotated[bool | None, described("Really do what cannot be undone", False)] = None,

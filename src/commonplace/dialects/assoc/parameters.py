@@ -70,10 +70,20 @@ def canonical(identifier: str) -> str:
     return small if is_uuid(small) else identifier
 
 
+def _stated(value: Any, *, within: int = 1) -> Any:
+    """Without the nulls that mean "left out"; in the objects within it too, of which none goes deeper."""
+    if not isinstance(value, dict):
+        return value
+    given = {name: one for name, one in value.items() if one is not None}
+    return {name: _stated(one, within=within - 1) for name, one in given.items()} if within else given
+
+
+STATED = BeforeValidator(_stated)
+"""On a parameter that is an object: null means in it what it means instead of it."""
 _CHOICES = ("target_domain", "export_format", "role_filter", "format")
 _TIMES = ("start_time", "end_time", "cleanup_before")
 _IDS = ("project_id", "session_id", "center_memory_id")
-MAY_BE_EMPTY = frozenset((*_CHOICES, *_TIMES, *_IDS))
+MAY_BE_EMPTY = frozenset((*_CHOICES, *_TIMES, *_IDS, "query"))
 """Where an empty text can mean nothing but left out: clients that fill in whole schemas send it."""
 
 

@@ -15,6 +15,7 @@ from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.answers import CLOSEST, answering, bounded, brief, nothing_found, remark
 from commonplace.dialects.assoc.parameters import (
     HOW_CLOSE,
+    STATED,
     Count,
     DateTime,
     Domain,
@@ -63,7 +64,9 @@ async def search(
     end_time: Annotated[DateTime | None, described("Up to this date-time (timerange, advanced)")] = None,
     memory_id: Annotated[str | None, described("The memory to compare with (similar)")] = None,
     filters: Annotated[
-        Filters | None, described("Conditions: domains, project_ids, categories, importance_min, importance_max")
+        Filters | None,
+        STATED,
+        described("Conditions: domains, project_ids, categories, importance_min, importance_max"),
     ] = None,
     limit: Annotated[
         Count,

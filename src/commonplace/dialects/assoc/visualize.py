@@ -19,6 +19,7 @@ from commonplace.dialects.assoc.actions import Reply, unused_note
 from commonplace.dialects.assoc.answers import housed
 from commonplace.dialects.assoc.parameters import (
     MAY_BE_EMPTY,
+    STATED,
     Count,
     DateTime,
     Domain,
@@ -84,7 +85,9 @@ async def visualize(
     format: Annotated[
         Literal["html", "svg", "json", "graphviz"] | None, described("Form of the picture", "html")
     ] = None,
-    time_range: Annotated[TimeRange | None, described("Only memories of this time (start, end as date-time)")] = None,
+    time_range: Annotated[
+        TimeRange | None, STATED, described("Only memories of this time (start, end as date-time)")
+    ] = None,
 ) -> Reply:
     """Draw memories: a map, a dashboard, a graph of domains, a timeline, a chart of categories."""
     from commonplace.pictures import draw
