@@ -164,7 +164,10 @@ async def test_a_backup_is_put_back_as_a_whole(local: AssocConversation) -> None
     body = await local.told("admin", action="restore", backup_path="good", force=True)
     assert set(body["data"]) == {*BACKUP, "restored_memories", "memories_before", "includes", "safety_backup"}
     assert body["data"]["includes"] == ALL
-    assert body["message"] == "バックアップから復元しました (good): 復元前の記憶 2件 → バックアップの記憶 1件"
+    assert body["message"] == (
+        "バックアップから復元しました (good): 復元前の記憶 2件 → バックアップの記憶 1件"
+        f" (復元前の状態のバックアップ: {body['data']['safety_backup']})"
+    )
     assert (body["data"]["memories_before"], body["data"]["restored_memories"]) == (2, 1)
     assert (await local.get(kept))["content"] == "before"
     assert (await local.refused("memory", action="get", memory_id=later))[0] == "MEMORY_NOT_FOUND"

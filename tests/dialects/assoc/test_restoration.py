@@ -31,6 +31,7 @@ async def test_a_part_of_a_backup_is_put_back_beside_what_is_newer(local: AssocC
     assert body["message"] == (
         "バックアップから復元しました (good): 復元 3件、変更を元に戻した記憶 1件"
         "。現状のままの内容や、元と異なる点は notices を確認してください"
+        f" (復元前の状態のバックアップ: {body['data']['safety_backup']})"
     )
     data = body["data"]
     counts = {f"restored_{what}": data.pop(f"restored_{what}") for what in ALL}

@@ -158,7 +158,8 @@ async def restore(call: Call, *, backup_path: str, include_data: list[str] | Non
         "safety_backup": done.safety.name if done.safety else None,
     }
     told = restoration.words(part) if part else f": {_figures('復元前', done.before, done.contents.memories)}"
-    return Done(data, f"バックアップから復元しました ({done.backup.name}){told}")
+    before = f" (復元前の状態のバックアップ: {done.safety.name})" if done.safety else ""
+    return Done(data, f"バックアップから復元しました ({done.backup.name}){told}{before}")
 
 
 async def _replacing(call: Call, found: Backup) -> str:
