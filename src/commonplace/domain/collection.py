@@ -110,6 +110,8 @@ class Dissolved:
     collection: Collection
     moved: int = 0
     removed: int = 0
+    authors: Mapping[UserId, int] = field(default_factory=dict)
+    """To whom the moved ones went, and how many each."""
 
 
 def described(text: str) -> str:

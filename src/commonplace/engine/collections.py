@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -168,17 +169,17 @@ class Collections:
         def work(tx: Transaction) -> Dissolved:
             found = self._held(tx, actor, kind, collection, Right.ADMIN)
             numbers = _numbers(tx, found.number)
-            for number in numbers:
-                self._move_home(tx, actor, number, found)
+            authors = Counter(self._move_home(tx, actor, number, found) for number in numbers)
             tx.collections.remove(found.number)
             _note(tx, actor, self._clock.now(), found, "deleted")
-            return Dissolved(found, moved=len(numbers))
+            return Dissolved(found, moved=len(numbers), authors=authors)
 
         return await self._store.write(work)
 
-    def _move_home(self, tx: Transaction, actor: Actor, number: int, found: Collection) -> None:
+    def _move_home(self, tx: Transaction, actor: Actor, number: int, found: Collection) -> UserId:
         memory = tx.memories([number], self._memories.everything_in(found.number))[0]
         self.move_in(tx, actor, memory, tx.home(memory.author.user))
+        return memory.author.user
 
     # Sessions
 

@@ -168,6 +168,11 @@ async def test_who_gives_memories_back_to_their_authors_is_told_how_many_go_to_w
     body = await local.told("admin", action="migrate_domain", migration_config=config, force=True)
     assert [one["memory_count"] for one in body["data"]["recipients"]] == [1, 1]
     assert await local.says("memory_manage", memory_ids=[other], **move) == "1件の記憶をuserドメインに移しました"
+    again = await project(engine, owner, anna=Right.WRITE)
+    await keep(engine, anna, "hers again", again)
+    body = await local.told("project", action="delete", project_id=again)
+    assert (body["data"]["moved_memories"], body["data"]["recipients"][0]["name"]) == (1, "anna")
+    assert body["message"].endswith("移動後は本人だけが見られます: 'anna' 1件)")
 
 
 @behaviour("assoc.change_domain.associations")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from commonplace.dialects._dialect import Call
 from commonplace.dialects.assoc.answers import MOST_LISTED, stamp
 from commonplace.dialects.assoc.scope import Target, went
 from commonplace.domain.collection import Kind
+from commonplace.domain.identifiers import UserId
 from commonplace.domain.memory import Memory
 
 MOST_NAMED = 5
@@ -21,7 +22,7 @@ async def consequence(call: Call, target: Target, memories: Iterable[Memory]) ->
     if target.domain == Kind.SESSION:
         return _ending(target)
     if target.domain == Kind.USER:
-        return await _returning(call, memories)
+        return await returning(call, Counter(memory.author.user for memory in memories))
     return {}, ""
 
 
@@ -33,9 +34,8 @@ def _ending(target: Target) -> Told:
     return {**session, "expires_at": end}, f" {told}"
 
 
-async def _returning(call: Call, memories: Iterable[Memory]) -> Told:
+async def returning(call: Call, counts: Mapping[UserId, int]) -> Told:
     """Each goes to its author, whoever moves it: how many to whom, where others than the caller get any."""
-    counts = Counter(memory.author.user for memory in memories)
     if counts.keys() <= {call.actor.user}:
         return {}, ""
     names = await call.engine.access.names(counts)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from commonplace.dialects._dialect import Call
-from commonplace.dialects.assoc import answers
+from commonplace.dialects.assoc import answers, moves
 from commonplace.dialects.assoc._assoc import assoc
 from commonplace.dialects.assoc.actions import Actions, Done, Reply
 from commonplace.dialects.assoc.parameters import Role, collection, described
@@ -91,5 +91,6 @@ async def update(call: Call, *, project_id: str, name: str | None = None, descri
 async def delete(call: Call, *, project_id: str) -> Done:
     """The memories go back to who wrote them."""
     gone = await call.engine.collections.dissolve(call.actor, Kind.PROJECT, _id(project_id))
-    data = {"project_id": gone.collection.id, "moved_memories": gone.moved}
-    return Done(data, f"プロジェクトを削除しました。記憶{gone.moved}件は作成者のuserドメインに移しました")
+    whose, words = await moves.returning(call, gone.authors)
+    data = {"project_id": gone.collection.id, "moved_memories": gone.moved, **whose}
+    return Done(data, f"プロジェクトを削除しました。記憶{gone.moved}件は作成者のuserドメインに移しました{words}")
