@@ -220,6 +220,29 @@ def test_a_head_without_end_is_not_read_for_ever(folder: Path) -> None:
         assert listed(server, OWNER_KEY, **{"X-Long": "x" * 30_000}).status_code == 200
 
 
+def _in_chunks(*trailers: bytes) -> bytes:
+    """A request whose body comes in one chunk, as far as its trailers."""
+    body = json.dumps(LISTING).encode()
+    sent = modern_headers("tools/list", key="") | {"Host": "localhost", "Transfer-Encoding": "chunked"}
+    head = "".join(f"{name}: {value}\r\n" for name, value in sent.items()).encode()
+    return b"POST /mcp HTTP/1.1\r\n%b\r\n%x\r\n%b\r\n0\r\n" % (head, len(body), body) + b"".join(trailers)
+
+
+def test_what_comes_behind_a_body_is_no_credential(server: Served) -> None:
+    with socket.create_connection(("127.0.0.1", server.http_port), timeout=10) as client:
+        client.sendall(_in_chunks(b"Authorization: Bearer %b\r\n\r\n" % OWNER_KEY.encode()))
+        assert client.recv(1000).startswith(b"HTTP/1.1 401")
+
+
+@pytest.mark.parametrize("trailer", [b"X-A: b\r\n" * 2048, b"x" * 16_384], ids=["many", "one"])
+def test_trailers_without_end_are_not_read_for_ever(server: Served, trailer: bytes) -> None:
+    with socket.create_connection(("127.0.0.1", server.http_port), timeout=10) as client:
+        client.sendall(_in_chunks())
+        with pytest.raises(ConnectionError):
+            client.sendall(trailer * 4096)
+    assert listed(server, OWNER_KEY).status_code == 200
+
+
 def test_the_largest_body_is_a_setting(folder: Path) -> None:
     with served(folder, "--max-body-bytes", "2000") as server:
         refused = post(server, b"x" * 2001, modern_headers("tools/list"))

@@ -1,4 +1,4 @@
-"""How long the head of a request may be, which is read before anyone has shown who he is."""
+"""How long the head of a request may be, and what follows its body: both are read before anyone has shown who he is."""
 
 from __future__ import annotations
 
@@ -15,26 +15,43 @@ _REFUSED = (
 
 
 class BoundedHead(HttpToolsProtocol):
-    """uvicorn's own, which would go on reading a header for as long as it is sent."""
+    """uvicorn's own, which would go on reading a header for as long as it is sent, and takes trailers for headers."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        self._open = False
-        self._read = 0
+        self._in_head = True
+        self._beside = 0
+        """Bytes since the last that were part of a body, or the end of a head or of a request."""
 
     def data_received(self, data: bytes) -> None:
+        self._beside += len(data)
         super().data_received(data)
-        if not self._open:
-            return
-        self._read += len(data)
-        if self._read > LARGEST:
-            self.transport.write(_REFUSED)
-            self.transport.close()
+        if self._beside > LARGEST and not self.transport.is_closing():
+            self.answer(_REFUSED)
+
+    def answer(self, whole: bytes) -> None:
+        """The last that is said on this connection, unless something else is being said."""
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(whole)
+        self.transport.close()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._open, self._read = True, 0
+        self._in_head, self._beside = True, 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        # What comes behind a body is no header: the request was judged by those before it (RFC 9110, 6.5.1).
+        if self._in_head:
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        self._open = False
+        self._in_head, self._beside = False, 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._beside = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._beside = 0
+        super().on_message_complete()
