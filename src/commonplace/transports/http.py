@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from mcp.server.streamable_http import EventStore
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -22,15 +20,13 @@ from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports import cors, sse, websocket
 from commonplace.transports.auth import Authenticated, Credentials
-from commonplace.transports.backlog import Backlog, Room
-from commonplace.transports.bare import Bare
+from commonplace.transports.backlog import Room
 from commonplace.transports.limits import Limited, Limits, Sized
 from commonplace.transports.mcp import DialectServer
-from commonplace.transports.messages import Parted
 from commonplace.transports.metrics import Figures
 from commonplace.transports.oauth import audiences, metadata_routes
-from commonplace.transports.plain import PlainWhenLarge
 from commonplace.transports.refusals import Refusal
+from commonplace.transports.sessions import Sessions
 from commonplace.transports.tokens import tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -40,8 +36,6 @@ _FOREIGN = {
 }
 """The header that is refused with a status, and what to do about it."""
 _MOST_TOLD = 200
-_COME_BACK_MS = 1000
-"""How long clients are asked to wait before they come back to a stream that broke."""
 
 
 def _as_they_are(app: ASGIApp) -> ASGIApp:
@@ -116,13 +110,15 @@ class Front:
         refusals: Callable[[ASGIApp], ASGIApp] = _as_they_are,
     ) -> ASGIApp:
         base = self._settings.base_url(transport)
+        # Over SSE nothing can be asked without a session, and strangers get none.
+        has_strangers = transport == "http"
 
         def behind(app: ASGIApp, *, public: bool = False) -> Authenticated:
             return Authenticated(app, self._credentials, self._limits, self._settings, base, public=public)
 
         most = self._settings.max_body_bytes
         routes: list[BaseRoute] = [
-            Route(path, endpoint=behind(Sized(app, most), public=self._is_public(path)))
+            Route(path, endpoint=behind(Sized(app, most), public=has_strangers and self._is_public(path)))
             for path, app in endpoints.items()
         ]
         for path, app in (sockets or {}).items():
@@ -152,40 +148,6 @@ class Front:
             return Response(text, headers={"Content-Type": kind})
 
         return [Route("/health", health), Route("/metrics", metrics)]
-
-
-class Sessions(StreamableHTTPSessionManager):
-    """The sessions of a dialect, each of which keeps what it was sent for a client that has to come back."""
-
-    def __init__(self, dialect: DialectServer, settings: Settings, room: Room) -> None:
-        self._room = room
-        most = settings.max_body_bytes
-        super().__init__(
-            dialect.server,
-            max_request_body_size=most,
-            session_idle_timeout=settings.session_timeout,
-            retry_interval=_COME_BACK_MS,
-        )
-        self._stateless = StreamableHTTPSessionManager(dialect.server, json_response=True, max_request_body_size=most)
-        with_sessions = PlainWhenLarge(self.asgi_app.app)
-        self.asgi_app.app = Parted(Bare(with_sessions, self._stateless.handle_request))
-
-    @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        async with super().run(), self._stateless.run():
-            yield
-
-    @property
-    def event_store(self) -> EventStore:
-        """Read once for each session. One for all would mix up their streams, which are named by ids of requests."""
-        return Backlog(self._room)
-
-    @event_store.setter
-    def event_store(self, value: EventStore | None) -> None:
-        """There is nothing to set."""
-
-    def __len__(self) -> int:
-        return len(self._server_instances)
 
 
 class Guard:
