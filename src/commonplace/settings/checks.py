@@ -69,6 +69,8 @@ def _check_network(settings: Settings) -> None:
     for name in ("rate_limit", "address_rate_limit", "failure_rate_limit"):
         _in_range(name, getattr(settings, name), 0, 100_000_000)
     _in_range("max_body_bytes", settings.max_body_bytes, 1000, 2**31)
+    _in_range("request_timeout", settings.request_timeout, 0.1, 86_400)
+    _in_range("max_connections", settings.max_connections, 1, 1_000_000)
     _in_range("session_timeout", settings.session_timeout, 1, 31_536_000)
     _in_range("sse_heartbeat", settings.sse_heartbeat, 0, 86_400)
     _in_range("sse_max_connections", settings.sse_max_connections, 1, 100_000)
@@ -104,6 +106,6 @@ def _one_of(name: str, values: tuple[str, ...], allowed: tuple[str, ...]) -> Non
             raise Invalid(name, f"{value!r} is not one of {', '.join(allowed)}")
 
 
-def _in_range(name: str, value: float, least: int, most: int) -> None:
+def _in_range(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         raise Invalid(name.replace("_", "-"), f"must be from {least} to {most}, not {value}")

@@ -30,8 +30,8 @@ class BoundedHead(HttpToolsProtocol):
             self.answer(_REFUSED)
 
     def answer(self, whole: bytes) -> None:
-        """The last that is said on this connection, unless something else is being said."""
-        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+        """The last that is said on this connection, unless this request has its answer, or an earlier one has not."""
+        if self.cycle is None or (self.cycle.response_complete if self._in_head else not self.cycle.response_started):
             self.transport.write(whole)
         self.transport.close()
 

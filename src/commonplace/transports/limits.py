@@ -23,6 +23,11 @@ _SUBSCRIBER = 64
 """Bits of an IPv6 address that one subscriber is given; the rest he chooses himself, as often as he likes."""
 
 
+def share(most: int) -> int:
+    """How much of a limit a single caller may take: a quarter is left to others, where there are quarters."""
+    return most - most // 4
+
+
 class Buckets:
     """So many a minute for each name, and a minute's worth at once; 0 is no limit."""
 
@@ -92,6 +97,11 @@ class Addresses:
             if not self._trusts(hop):
                 break
         return _subscriber(peer)
+
+    def neighbour(self, client: tuple[str, int] | None) -> str:
+        """Who is at the other end of a connection; nobody in particular where that is a proxy, behind which all are."""
+        peer = str(client[0]) if client else ""
+        return "" if self._trusts(peer) else _subscriber(peer)
 
     def _trusts(self, text: str) -> bool:
         address = _parsed(text)

@@ -6,6 +6,7 @@ import logging
 import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import uvicorn
 from starlette.requests import ClientDisconnect
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp
 from commonplace.domain.errors import Invalid
 from commonplace.settings import Settings
 from commonplace.transports import tls
-from commonplace.transports.heads import BoundedHead
+from commonplace.transports.connections import Connection, Doors
 
 Farewell = Callable[[], Awaitable[None]]
 LARGEST_MESSAGE = 65536
@@ -59,7 +60,7 @@ def listener(app: ASGIApp, settings: Settings, transport: str, farewell: Farewel
         server_header=False,
         proxy_headers=False,  # whose word is believed is a setting of ours
         ssl_context_factory=(lambda config, usual: secured) if secured else None,
-        http=BoundedHead,
+        http=partial(Connection, doors=Doors(settings)),  # type: ignore[arg-type]  # called as its class would be
         ws="websockets-sansio",
         ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False,  # small messages to many: packing each would cost more than it saves
