@@ -4,9 +4,20 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 from tests.serving import Served, served
-from tests.transports.wire import INITIALIZE, INITIALIZED, bearer, message_in, post, request
+from tests.transports.wire import (
+    INITIALIZE,
+    INITIALIZED,
+    bearer,
+    key_for,
+    message_in,
+    modern_headers,
+    opened,
+    post,
+    request,
+)
 
 LIVE = "/live/mcp"
 
@@ -37,3 +48,24 @@ def test_over_sse_strangers_are_turned_away_from_every_dialect(folder: Path) -> 
         with httpx2.stream("GET", url) as refused:
             assert refused.status_code == 401
         assert sessions(server)["sse"] == 0
+
+
+@pytest.mark.anyio
+async def test_no_credential_takes_all_sessions_and_at_the_limit_all_are_told_to_come_back(folder: Path) -> None:
+    with served(folder, "--max-sessions", "4") as server:
+        anna, bert = await key_for(folder, "anna"), await key_for(folder, "bert")
+        last = [opened(server, anna, path) for path in ("/mcp", "/mcp", "/creo/mcp")][-1]
+        refused = post(server, INITIALIZE, bearer(anna), "/live/mcp")
+        assert refused.status_code == 429
+        assert "3 sessions" in refused.json()["error"]["message"]
+        assert int(refused.headers["retry-after"]) > 0
+        of_bert = opened(server, bert)
+        refused = post(server, INITIALIZE, bearer(bert))
+        assert (refused.status_code, refused.json()["error"]["data"]["error"]) == (503, "there are too many sessions")
+        assert int(refused.headers["retry-after"]) > 0
+        assert post(server, request("ping"), bearer(bert) | {"Mcp-Session-Id": of_bert}).status_code == 200
+        listing = request("tools/list", modern=True)
+        assert post(server, listing, modern_headers("tools/list", key=anna)).status_code == 200
+        ended = httpx2.delete(server.url("/creo/mcp"), headers=bearer(anna) | {"Mcp-Session-Id": last})
+        assert ended.status_code == 200
+        assert opened(server, bert)

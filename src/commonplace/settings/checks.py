@@ -71,6 +71,7 @@ def _check_network(settings: Settings) -> None:
     _in_range("max_body_bytes", settings.max_body_bytes, 1000, 2**31)
     _in_range("request_timeout", settings.request_timeout, 0.1, 86_400)
     _in_range("max_connections", settings.max_connections, 1, 1_000_000)
+    _in_range("max_sessions", settings.max_sessions, 1, 1_000_000)
     _in_range("session_timeout", settings.session_timeout, 1, 31_536_000)
     _in_range("sse_heartbeat", settings.sse_heartbeat, 0, 86_400)
     _in_range("sse_max_connections", settings.sse_max_connections, 1, 100_000)

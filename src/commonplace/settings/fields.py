@@ -87,6 +87,7 @@ class Settings:
     max_body_bytes: int = _setting(16_777_216, "the largest request to accept", metavar="N")
     request_timeout: float = _setting(120.0, "seconds that a whole request may take to arrive", metavar="S")
     max_connections: int = _setting(450, "connections to each port at a time", metavar="N")
+    max_sessions: int = _setting(2000, "sessions over HTTP at a time", metavar="N")
     session_timeout: float = _setting(3600.0, "seconds after which an idle session over HTTP or SSE ends", metavar="S")
     sse_heartbeat: float = _setting(30.0, "seconds between two signs of life on an SSE stream; 0: none", metavar="S")
     sse_max_connections: int = _setting(100, "SSE streams at a time", metavar="N")

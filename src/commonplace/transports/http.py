@@ -26,7 +26,7 @@ from commonplace.transports.mcp import DialectServer
 from commonplace.transports.metrics import Figures
 from commonplace.transports.oauth import audiences, metadata_routes
 from commonplace.transports.refusals import Refusal
-from commonplace.transports.sessions import Sessions
+from commonplace.transports.sessions import Places, Sessions
 from commonplace.transports.tokens import tokens
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -64,8 +64,8 @@ class Front:
 
     def http_app(self) -> ASGIApp:
         """`/mcp` is the chosen dialect, `/mcp/NAME` and `/NAME/mcp` each of them."""
-        room = Room()
-        managers = {name: Sessions(dialect, self._settings, room) for name, dialect in self._dialects.items()}
+        room, places = Room(), Places(self._settings)
+        managers = {name: Sessions(dialect, self._settings, room, places) for name, dialect in self._dialects.items()}
         self._figures.sessions["http"] = lambda: sum(map(len, managers.values()))
         self._figures.sessions["websocket"] = lambda: len(self._sockets)
         endpoints = {path: managers[name].handle_request for path, name in self._paths().items()}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 
-from mcp.server.streamable_http import EventStore
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext, authorization_context
+from mcp.server.streamable_http import MCP_SESSION_ID_HEADER, EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -14,32 +19,55 @@ from commonplace.domain.access import STRANGER
 from commonplace.settings import Settings
 from commonplace.transports.backlog import Backlog, Room
 from commonplace.transports.bare import Bare
+from commonplace.transports.limits import share
 from commonplace.transports.mcp import ACTOR, DialectServer
 from commonplace.transports.messages import Parted
 from commonplace.transports.plain import PlainWhenLarge
+from commonplace.transports.refusals import Refusal
 
 _COME_BACK_MS = 1000
 """How long clients are asked to wait before they come back to a stream that broke."""
 _POST_ONLY = Response(status_code=405, headers={"Allow": "POST"})
+_RETRY_AFTER = 30
+_REMEDY = f"end one that is not needed (DELETE), or repeat in {_RETRY_AFTER} s"
+
+
+class Places:
+    """How many sessions all dialects of a port may have together, and one credential of them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.most = settings.max_sessions
+        self.dialects: list[Sessions] = []
+
+    def refusal(self, scope: Scope) -> Response | None:
+        """For whom there is no place."""
+        caller = authorization_context(scope["user"])
+        taken = Counter(caller == owner for sessions in self.dialects for owner in sessions.owners())
+        later = {"Retry-After": str(_RETRY_AFTER)}
+        if taken[True] >= share(self.most):
+            return Refusal(429, f"this credential has {taken[True]} sessions, as many as it may have", _REMEDY, later)
+        return Refusal(503, "there are too many sessions", _REMEDY, later) if taken.total() >= self.most else None
 
 
 class Sessions(StreamableHTTPSessionManager):
     """The sessions of a dialect, each of which keeps what it was sent for a client that has to come back."""
 
-    def __init__(self, dialect: DialectServer, settings: Settings, room: Room) -> None:
+    def __init__(self, dialect: DialectServer, settings: Settings, room: Room, places: Places) -> None:
         self._room = room
+        places.dialects.append(self)
         most = settings.max_body_bytes
         super().__init__(
             dialect.server,
             max_request_body_size=most,
             session_idle_timeout=settings.session_timeout,
             retry_interval=_COME_BACK_MS,
+            max_sessions=places.most,
         )
         self._stateless = StreamableHTTPSessionManager(
             dialect.server, json_response=True, stateless=True, max_request_body_size=most
         )
         stateless = self._stateless.handle_request
-        self.asgi_app.app = Parted(Bare(Known(PlainWhenLarge(self.asgi_app.app), stateless), stateless))
+        self.asgi_app.app = Parted(Bare(Known(PlainWhenLarge(self.asgi_app.app), stateless, places), stateless))
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -55,19 +83,33 @@ class Sessions(StreamableHTTPSessionManager):
     def event_store(self, value: EventStore | None) -> None:
         """There is nothing to set."""
 
+    def owners(self) -> Collection[AuthorizationContext]:
+        """Who opened them, once for each."""
+        return self._session_owners.values()
+
     def __len__(self) -> int:
         return len(self._server_instances)
 
 
 class Known:
-    """Keeps nothing for strangers: each of their messages is answered by itself."""
+    """Before the sessions: who has none and may have none; for strangers `stateless` answers, which keeps nothing."""
 
-    def __init__(self, app: ASGIApp, stateless: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, stateless: ASGIApp, places: Places) -> None:
         self._app = app
         self._stateless = stateless
+        self._places = places
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope[ACTOR] is not STRANGER:
-            await self._app(scope, receive, send)
-        else:
-            await (self._stateless if scope["method"] == "POST" else _POST_ONLY)(scope, receive, send)
+        app = self._app
+        if scope[ACTOR] is STRANGER:
+            app = self._stateless if scope["method"] == "POST" else _POST_ONLY
+        elif _opens(scope):
+            app = self._places.refusal(scope) or app
+        await app(scope, receive, send)
+
+
+def _opens(scope: Scope) -> bool:
+    """Whether this may begin a session: it names none, and is of no revision that has none."""
+    headers = Headers(scope=scope)
+    revision = headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
+    return MCP_SESSION_ID_HEADER not in headers and (not revision or revision in HANDSHAKE_PROTOCOL_VERSIONS)
