@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import secrets
 import time
 from collections import OrderedDict
@@ -21,6 +22,8 @@ _MOST_NAMES = 20_000
 _TOO_LARGE = 413
 _SUBSCRIBER = 64
 """Bits of an IPv6 address that one subscriber is given; the rest he chooses himself, as often as he likes."""
+
+_WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::\d*)?|(\d+\.\d+\.\d+\.\d+):\d*", re.ASCII)
 
 
 def share(most: int) -> int:
@@ -174,7 +177,13 @@ def too_many(seconds: float, error: str = "too many requests") -> Refusal:
 
 def _forwarded(scope: Scope) -> list[str]:
     lines = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
-    return [hop.strip() for hop in ",".join(lines).split(",") if hop.strip()]
+    return [_portless(hop.strip()) for hop in ",".join(lines).split(",") if hop.strip()]
+
+
+def _portless(hop: str) -> str:
+    """Some proxies write the port too, which is another one for every connection."""
+    found = _WITH_PORT.fullmatch(hop)
+    return (found[1] or found[2]) if found else hop
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address | None:
