@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
-from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -21,6 +20,7 @@ from commonplace.settings import Settings
 from commonplace.transports import cors, sse, websocket
 from commonplace.transports.auth import Authenticated, Credentials
 from commonplace.transports.backlog import Room
+from commonplace.transports.guard import Guard
 from commonplace.transports.limits import Limited, Limits, Sized
 from commonplace.transports.mcp import DialectServer
 from commonplace.transports.metrics import Figures
@@ -28,14 +28,6 @@ from commonplace.transports.oauth import audiences, metadata_routes
 from commonplace.transports.refusals import Refusal
 from commonplace.transports.sessions import Places, Sessions
 from commonplace.transports.tokens import tokens
-
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-_FOREIGN = {
-    421: ("Host", "use an address of this machine, or start the server with --allowed-hosts and what the header says"),
-    403: ("Origin", "if pages from there may call this server, start it with --cors-origins and what the header says"),
-}
-"""The header that is refused with a status, and what to do about it."""
-_MOST_TOLD = 200
 
 
 def _as_they_are(app: ASGIApp) -> ASGIApp:
@@ -148,44 +140,6 @@ class Front:
             return Response(text, headers={"Content-Type": kind})
 
         return [Route("/health", health), Route("/metrics", metrics)]
-
-
-class Guard:
-    """Refuses requests whose Host or Origin is not ours: a page in a browser must not reach a local server."""
-
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self._app = app
-        hosts = [*(f"{host}:*" for host in LOOPBACK), *LOOPBACK, *settings.allowed_hosts]
-        origins = [f"{scheme}://{host}:*" for scheme in ("http", "https") for host in LOOPBACK]
-        origins += [*settings.allowed_origins, *settings.cors_origins]
-        self._any_origin = "*" in settings.cors_origins
-        self._check = TransportSecurityMiddleware(
-            TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-        ).validate_request
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal: Response | None = None
-        if scope["type"] in ("http", "websocket"):
-            # httptools leaves the blanks behind a value, which are no part of it (RFC 9110, 5.5).
-            scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-            request = self._checked(scope)
-            found = await self._check(request, is_post=False)
-            refusal = found and _foreign(found, request)
-        await (refusal or self._app)(scope, receive, send)
-
-    def _checked(self, scope: Scope) -> Request:
-        headers = [header for header in scope["headers"] if not (self._any_origin and header[0] == b"origin")]
-        return Request({"method": "GET", **scope, "type": "http", "headers": headers})
-
-
-def _foreign(found: Response, request: Request) -> Response:
-    """What the SDK refuses, in the words of the other refusals."""
-    if found.status_code not in _FOREIGN:
-        return found
-    header, remedy = _FOREIGN[found.status_code]
-    value = request.headers.get(header)
-    fault = f"{value[:_MOST_TOLD]} is not one that this server answers to" if value else "is missing"
-    return Refusal(found.status_code, f"the {header} header {fault}", remedy)
 
 
 def _nowhere(addresses: Iterable[str]) -> Callable[[Request, Exception], Awaitable[Response]]:

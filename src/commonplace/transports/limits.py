@@ -22,7 +22,6 @@ _MOST_NAMES = 20_000
 _TOO_LARGE = 413
 _SUBSCRIBER = 64
 """Bits of an IPv6 address that one subscriber is given; the rest he chooses himself, as often as he likes."""
-
 _WITH_PORT = re.compile(r"\[([^\[\]]+)\](?::\d*)?|(\d+\.\d+\.\d+\.\d+):\d*", re.ASCII)
 
 

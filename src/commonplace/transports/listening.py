@@ -16,6 +16,7 @@ from commonplace.domain.errors import Invalid
 from commonplace.settings import Settings
 from commonplace.transports import tls
 from commonplace.transports.connections import Connection, Doors
+from commonplace.transports.sparing import Sparing
 
 Farewell = Callable[[], Awaitable[None]]
 LARGEST_MESSAGE = 65536
@@ -23,6 +24,9 @@ LARGEST_MESSAGE = 65536
 PATIENCE = 75
 """Seconds an idle connection stays open: an agent thinks for longer than the usual five, and a client that sends into a
 connection that is just being closed gets an error."""
+_CAUSED = ("mcp.server.streamable_http", "mcp.server.streamable_http_manager")
+"""Loggers, beside uvicorn's, of what clients do wrong."""
+_SPARING = Sparing()
 
 
 class Listener(uvicorn.Server):
@@ -68,8 +72,9 @@ def listener(app: ASGIApp, settings: Settings, transport: str, farewell: Farewel
     # In detail it would write down what a WebSocket was opened with, and so keys.
     errors = logging.getLogger("uvicorn.error")
     errors.setLevel(max(logging.INFO, logging.getLogger().getEffectiveLevel()))
-    for logger in (errors, logging.getLogger("mcp.server.streamable_http")):
+    for logger in (errors, *map(logging.getLogger, _CAUSED)):
         logger.addFilter(_is_worth_a_line)
+        logger.addFilter(_SPARING)
     return Listener(config, _bound(host, port, f"{transport}-port"), farewell)
 
 
