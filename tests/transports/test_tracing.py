@@ -1,6 +1,8 @@
 """OpenTelemetry: one span a call, to a collector that really listens."""
 
+import socket
 import sys
+import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from commonplace.transports.tracing import Tracing
+from commonplace.transports.watching import Report
 from tests.serving import PROGRAM, over_http, served, stdio
 from tests.transports.test_cli_programs import run
 
@@ -80,6 +84,17 @@ async def test_a_collector_that_is_not_there_holds_up_nobody(folder: Path) -> No
     with served(folder, "--otel-endpoint", "http://127.0.0.1:9") as server:
         async with over_http(server, path="/mcp/greeum") as client:
             assert not (await client.call_tool("verify_chain", {})).is_error
+
+
+def test_the_end_of_the_process_does_not_wait_for_a_collector_that_does_not_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        before = set(threading.enumerate())
+        tracing = Tracing(f"http://127.0.0.1:{silent.getsockname()[1]}")
+        tracing.note(Report("greeum", "verify_chain", "ok", ended_at=1, seconds=0.0, trace={}))
+        tracing.close()
+        sending = set(threading.enumerate()) - before
+        assert sending
+        assert all(thread.daemon for thread in sending)
 
 
 def test_without_the_extra_the_setting_is_refused_with_what_to_install(folder: Path, tmp_path: Path) -> None:

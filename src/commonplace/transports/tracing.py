@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Thread
 from typing import Any
 
 from commonplace import __version__
@@ -9,6 +10,8 @@ from commonplace.domain.errors import Invalid
 from commonplace.transports.watching import Report
 
 _NANOSECONDS = 1_000_000_000
+_PATIENCE = 2.0
+"""Seconds that the end of the process waits for a collector."""
 
 
 class Tracing:
@@ -48,9 +51,10 @@ class Tracing:
         span.end(report.ended_at)
 
     def close(self) -> None:
-        """Send what is left, but not for ever."""
-        self._provider.force_flush(3000)
-        self._provider.shutdown()
+        """Send what is left, but not for ever: the library would wait for a collector that does not answer."""
+        sending = Thread(target=self._provider.shutdown, daemon=True)
+        sending.start()
+        sending.join(_PATIENCE)
 
 
 def _traces(endpoint: str) -> str:
