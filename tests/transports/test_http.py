@@ -107,6 +107,22 @@ def test_a_request_without_a_host_is_told_the_same(server: Served) -> None:
     assert "--allowed-hosts" in json.loads(body)["remedy"]
 
 
+def test_a_slash_at_the_end_of_an_address_means_nothing(server: Served) -> None:
+    listing = request("tools/list", modern=True)
+    for path in ("/mcp", "/mcp/greeum", "/live/mcp"):
+        plain, slashed = (
+            post(server, listing, modern_headers("tools/list"), address) for address in (path, f"{path}/")
+        )
+        assert (slashed.status_code, slashed.content) == (200, plain.content)
+    for path in ("/health/", "/metrics/"):
+        assert httpx2.get(server.url(path), headers=bearer()).status_code == 200
+    sse = f"http://127.0.0.1:{server.sse_port}/sse/"
+    with httpx2.stream("GET", sse, headers=bearer()) as stream:
+        assert stream.status_code == 200
+    assert httpx2.post(f"{sse}?session_id=0", headers=bearer(), content="{}").status_code == 404
+    assert httpx2.get(server.url("/"), headers=bearer()).status_code == 404
+
+
 def test_an_origin_of_this_machine_is_accepted(server: Served) -> None:
     listed = post(
         server, request("tools/list", modern=True), modern_headers("tools/list") | {"Origin": "http://localhost:3000"}

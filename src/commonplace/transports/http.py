@@ -119,7 +119,7 @@ class Front:
         routes += self._status_routes(behind(_nothing))
         whole: ASGIApp = Starlette(routes=routes, lifespan=running, exception_handlers={404: _nowhere(endpoints)})
         whole = cors.shared(refusals(Limited(whole, self._limits)), self._settings)
-        return self._figures.counted(Guard(whole, self._settings), transport)
+        return self._figures.counted(Guard(_trimmed(whole), self._settings), transport)
 
     # How it goes
 
@@ -140,6 +140,16 @@ class Front:
             return Response(text, headers={"Content-Type": kind})
 
         return [Route("/health", health), Route("/metrics", metrics)]
+
+
+def _trimmed(app: ASGIApp) -> ASGIApp:
+    """A slash at the end means nothing; sent elsewhere for it, some clients leave their body or credential behind."""
+
+    async def trimming(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        await app({**scope, "path": path.rstrip("/")} if path.strip("/") else scope, receive, send)
+
+    return trimming
 
 
 def _nowhere(addresses: Iterable[str]) -> Callable[[Request, Exception], Awaitable[Response]]:
