@@ -21,12 +21,13 @@ from commonplace.transports import cors, sse, websocket
 from commonplace.transports.auth import Authenticated, Credentials
 from commonplace.transports.backlog import Room
 from commonplace.transports.guard import Guard
-from commonplace.transports.limits import Limited, Limits, Sized
+from commonplace.transports.limits import Limited, Limits, Sized, share
 from commonplace.transports.mcp import DialectServer
 from commonplace.transports.metrics import Figures
 from commonplace.transports.oauth import audiences, metadata_routes
 from commonplace.transports.refusals import Refusal
 from commonplace.transports.sessions import Places, Sessions
+from commonplace.transports.standing import Standing
 from commonplace.transports.tokens import tokens
 
 
@@ -41,6 +42,7 @@ class Front:
     def __init__(self, dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings) -> None:
         self._dialects = dialects
         self._settings = settings
+        self._access = engine.access
         self._limits = Limits.of(settings)
         self._figures = Figures(engine)
         for dialect in dialects.values():
@@ -56,8 +58,9 @@ class Front:
 
     def http_app(self) -> ASGIApp:
         """`/mcp` is the chosen dialect, `/mcp/NAME` and `/NAME/mcp` each of them."""
-        room, places = Room(), Places(self._settings)
-        managers = {name: Sessions(dialect, self._settings, room, places) for name, dialect in self._dialects.items()}
+        standing = Standing(self._access, share(self._settings.max_connections))
+        shared = self._settings, Room(), Places(self._settings), standing
+        managers = {name: Sessions(dialect, *shared) for name, dialect in self._dialects.items()}
         self._figures.sessions["http"] = lambda: sum(map(len, managers.values()))
         self._figures.sessions["websocket"] = lambda: len(self._sockets)
         endpoints = {path: managers[name].handle_request for path, name in self._paths().items()}
@@ -67,7 +70,8 @@ class Front:
             async with AsyncExitStack() as stack:
                 for manager in managers.values():
                     await stack.enter_async_context(manager.run())
-                await stack.enter_async_context(self._sockets.running())
+                for part in (standing, self._sockets):
+                    await stack.enter_async_context(part.running())
                 yield
 
         return self._app("http", endpoints, running, dict.fromkeys(websocket.PATHS, self._sockets))
@@ -75,14 +79,17 @@ class Front:
     def sse_app(self) -> ASGIApp:
         """`GET /sse` opens the stream, `POST /sse` sends to it."""
         endpoint = sse.SseEndpoint(self._dialects[self._settings.dialect], self._settings)
+        standing = Standing(self._access)
         self._figures.sessions["sse"] = lambda: len(endpoint)
 
         @asynccontextmanager
         async def running(app: Starlette) -> AsyncIterator[None]:
-            async with endpoint.running():
+            async with endpoint.running(), standing.running():
                 yield
 
-        return self._app("sse", {sse.PATH: endpoint}, running, refusals=lambda app: sse.Told(app, endpoint))
+        return self._app(
+            "sse", {sse.PATH: standing.kept(endpoint)}, running, refusals=lambda app: sse.Told(app, endpoint)
+        )
 
     def _paths(self) -> dict[str, str]:
         """The dialect under each address."""

@@ -24,6 +24,7 @@ from commonplace.transports.mcp import ACTOR, DialectServer
 from commonplace.transports.messages import Parted
 from commonplace.transports.plain import PlainWhenLarge
 from commonplace.transports.refusals import Refusal
+from commonplace.transports.standing import Standing
 
 _COME_BACK_MS = 1000
 """How long clients are asked to wait before they come back to a stream that broke."""
@@ -44,15 +45,19 @@ class Places:
         caller = authorization_context(scope["user"])
         taken = Counter(caller == owner for sessions in self.dialects for owner in sessions.owners())
         later = {"Retry-After": str(_RETRY_AFTER)}
+        if taken.total() >= self.most:
+            return Refusal(503, "there are too many sessions", _REMEDY, later)
         if taken[True] >= share(self.most):
             return Refusal(429, f"this credential has {taken[True]} sessions, as many as it may have", _REMEDY, later)
-        return Refusal(503, "there are too many sessions", _REMEDY, later) if taken.total() >= self.most else None
+        return None
 
 
 class Sessions(StreamableHTTPSessionManager):
     """The sessions of a dialect, each of which keeps what it was sent for a client that has to come back."""
 
-    def __init__(self, dialect: DialectServer, settings: Settings, room: Room, places: Places) -> None:
+    def __init__(
+        self, dialect: DialectServer, settings: Settings, room: Room, places: Places, standing: Standing
+    ) -> None:
         self._room = room
         places.dialects.append(self)
         most = settings.max_body_bytes
@@ -66,8 +71,9 @@ class Sessions(StreamableHTTPSessionManager):
         self._stateless = StreamableHTTPSessionManager(
             dialect.server, json_response=True, stateless=True, max_request_body_size=most
         )
-        stateless = self._stateless.handle_request
-        self.asgi_app.app = Parted(Bare(Known(PlainWhenLarge(self.asgi_app.app), stateless, places), stateless))
+        stateless = standing.kept(self._stateless.handle_request)
+        with_sessions = standing.kept(PlainWhenLarge(self.asgi_app.app))
+        self.asgi_app.app = Parted(Bare(Known(with_sessions, stateless, places), stateless))
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import secrets
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
@@ -24,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from commonplace.domain.access import Actor
 from commonplace.settings import Settings
 from commonplace.transports.backlog import STANDING, Backlog, Room
+from commonplace.transports.limits import share
 from commonplace.transports.mcp import ACTOR, DialectServer
 from commonplace.transports.messages import Unreadable, read
 from commonplace.transports.refusals import Refusal
@@ -147,9 +149,12 @@ class SseEndpoint:
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
         session, number = self._resumed(Request(scope)) or (None, 0)
         # Who comes back may be noticed before the connection that broke.
-        others = sum(one.streams for one in self._sessions.values() if one is not session)
-        if others >= self._settings.sse_max_connections:
-            await _full()(scope, receive, send)
+        others = Counter[tuple[str, str]]()
+        for one in self._sessions.values():
+            others[one.owner] += one.streams if one is not session else 0
+        refusal = self._crowded(others, _owner(scope))
+        if refusal:
+            await refusal(scope, receive, send)
             return
         session = session or self._begun(_owner(scope))
         session.streams += 1
@@ -160,6 +165,16 @@ class SseEndpoint:
         finally:
             session.streams -= 1
             session.left()
+
+    def _crowded(self, streams: Counter[tuple[str, str]], owner: tuple[str, str]) -> Response | None:
+        """For whom there is no room beside these streams."""
+        most, later = self._settings.sse_max_connections, {"Retry-After": str(_RETRY_AFTER)}
+        remedy = f"repeat in {_RETRY_AFTER} s, or use streamable HTTP"
+        if streams.total() >= most:
+            return Refusal(503, "too many SSE connections", remedy, later)
+        if streams[owner] >= share(most):
+            return Refusal(429, "this credential has too many SSE connections", remedy, later)
+        return None
 
     async def _events(self, session: Session, number: int, root: str) -> AsyncIterator[Mapping[str, str]]:
         # With an id from the first event on: a connection that breaks before the first message is gone on with too.
@@ -182,6 +197,7 @@ class SseEndpoint:
     def _begun(self, owner: tuple[str, str]) -> Session:
         assert self._tasks is not None
         away = [one for one in self._sessions.values() if not one.streams]
+        away.sort(key=lambda one: one.owner != owner)  # of his own, before anyone's
         if len(self._sessions) >= self._settings.sse_max_connections and away:
             away[0].end()
         session = Session(owner, self._room, self._settings.session_timeout)
@@ -295,8 +311,3 @@ async def _hand_over(session: Session, message: SessionMessage) -> None:
         await session.heard.send(message)
     except (anyio.ClosedResourceError, anyio.BrokenResourceError):
         logger.info("a session ended while a message for it came in")
-
-
-def _full() -> Response:
-    remedy = f"repeat in {_RETRY_AFTER} s, or use streamable HTTP"
-    return Refusal(503, "too many SSE connections", remedy, {"Retry-After": str(_RETRY_AFTER)})
