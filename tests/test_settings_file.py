@@ -176,3 +176,56 @@ def test_an_option_for_one_transport_goes_before_a_port_of_the_environment(tmp_p
 def test_a_setting_that_cannot_be_safe_is_refused(tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(Invalid):
         read(tmp_path, {name: value})
+
+
+# What is written as something else than it is
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("http_port", "8000", "must be a whole number, not the text '8000'"),
+        ("http_port", True, "must be a whole number, not true"),
+        ("http_port", 1.5, "must be a whole number, not the number 1.5"),
+        ("http_port", None, "must be a whole number, not null; leave it out for what is usual"),
+        ("session_timeout", "60", "must be a number, not the text '60'"),
+        ("session_timeout", False, "must be a number, not false"),
+        ("read_only", "yes", "must be true or false, not the text 'yes'"),
+        ("read_only", 1, "must be true or false, not the number 1"),
+        ("tls_minimum", 1.3, "must be text in quotes, not the number 1.3"),
+        ("backup_dir", ["a"], "must be text in quotes, not a list"),
+        ("tools", [1], "must be a list of texts, not a list of something else"),
+        ("tools", {"store": True}, "must be a list of texts, not a table"),
+        ("transports.http.port", "8000", "must be a whole number, not the text '8000'"),
+        ("transports.http.port", {}, "must be a whole number, not a table"),
+        ("transports.http.cors", "*", "must be a table of further settings"),
+        ("authentication.sse.timeout", "3600", "must be a number, not the text '3600'"),
+    ],
+)
+def test_a_value_of_another_kind_is_named_with_what_is_expected(
+    tmp_path: Path, key: str, value: Any, words: str
+) -> None:
+    with pytest.raises(Invalid) as refusal:
+        read(tmp_path, changed(key, value), JWT_SECRET=SECRET)
+    assert f"settings.json: {key} {words}" in refusal.value.message
+
+
+def test_a_secret_of_another_kind_is_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=r"encryption_key must be text in quotes, not a number$"):
+        read(tmp_path, {"encryption_key": 12345678})
+
+
+def test_what_the_environment_fills_in_may_stand_for_any_kind(tmp_path: Path) -> None:
+    content = {"http_port": "${PORT}", "read_only": "${SWITCH}", "tools": "${TOOLS}", "embedder_timeout": "${S}"}
+    settings = read(tmp_path, content, PORT="9000", SWITCH="yes", TOOLS="store,search", S="1.5")
+    assert (settings.http_port, settings.read_only, settings.embedder_timeout) == (9000, True, 1.5)
+    assert settings.tools == ("store", "search")
+    chosen = {"transports": {"stdio": {}, "http": {"enabled": "${SWITCH}", "port": "${PORT}"}}}
+    assert read(tmp_path, chosen, PORT="9000", SWITCH="true").transport == ("stdio", "http")
+    with pytest.raises(Invalid, match="is not a whole number"):
+        read(tmp_path, content, PORT="high", SWITCH="yes", TOOLS="store", S="1")
+
+
+def test_a_file_that_is_no_object_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="must be one object"):
+        read(tmp_path, [1, 2])

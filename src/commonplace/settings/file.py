@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from commonplace.domain.errors import Invalid
+from commonplace.settings.kinds import FromEnvironment, check_written, kinds, read_switch
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _CHAPTERS = ("transports", "authentication")
@@ -34,14 +35,17 @@ _FIXED = {
     "authentication.sse.type": ("session", "a credential opens a session, and every message to it shows it again"),
 }
 """Keys with one value: saying it changes nothing, another one would promise what does not hold."""
+_LEAVES = frozenset({*_MEANS, *_SWITCHES, *_FIXED})
 
 
-def from_file(path: Path, known: Iterable[str], environment: Mapping[str, str]) -> dict[str, Any]:
+def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     """The values of a file by the names of the settings."""
     entries = _filled(_parsed(path), path, environment)
     flat = {key.replace("-", "_"): value for key, value in entries.items() if key not in _CHAPTERS}
-    for name in flat:
-        _check_known(path, name, set(known) | set(_CHAPTERS))
+    for name, value in flat.items():
+        _check_known(path, name, {*kinds(), *_CHAPTERS})
+        if name in kinds():
+            check_written(path, name, name, value)
     chapters = _meant(path, {name: entries[name] for name in _CHAPTERS if name in entries})
     if twice := flat.keys() & chapters.keys():
         raise Invalid("config", f"{path} sets {sorted(twice)[0]!r} twice: by itself and in a chapter")
@@ -53,9 +57,12 @@ def _parsed(path: Path) -> dict[str, Any]:
 
     try:
         text = path.read_text(encoding="utf-8")
-        return dict(json.loads(text) if path.suffix == ".json" else tomllib.loads(text))
-    except (OSError, ValueError, TypeError, RecursionError) as error:
+        parsed = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
         raise Invalid("config", f"{path} cannot be read as settings: {error}") from error
+    if not isinstance(parsed, dict):
+        raise Invalid("config", f"{path} cannot be read as settings: it must be one object, {{...}}")
+    return parsed
 
 
 def _filled(value: Any, path: Path, environment: Mapping[str, str]) -> Any:
@@ -73,7 +80,8 @@ def _filled(value: Any, path: Path, environment: Mapping[str, str]) -> Any:
             raise Invalid("config", f"{path} needs the environment variable {found[1]}, which is {state}")
         return environment[found[1]]
 
-    return _VARIABLE.sub(taken, value)
+    filled = _VARIABLE.sub(taken, value)
+    return FromEnvironment(filled) if _VARIABLE.search(value) else filled
 
 
 def _meant(path: Path, chapters: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,10 +90,12 @@ def _meant(path: Path, chapters: Mapping[str, Any]) -> dict[str, Any]:
         _check_transports(path, chapter, entries)
     leaves = dict(_leaves("", chapters))
     for name in leaves:
-        _check_known(path, name, {*_MEANS, *_SWITCHES, *_FIXED})
+        _check_known(path, name, _LEAVES)
     for name, (only, why) in _FIXED.items():
         if leaves.get(name, only) != only:
             raise Invalid("config", f"{path}: {name} can only be {only!r}: {why}")
+    for name in _MEANS.keys() & leaves.keys():
+        check_written(path, name, _MEANS[name], leaves[name])
     meant = {_MEANS[name]: value for name, value in leaves.items() if name in _MEANS}
     if "transports" in chapters:
         meant["transport"] = _wanted(path, chapters["transports"])
@@ -109,20 +119,25 @@ def _wanted(path: Path, chapter: Mapping[str, Any]) -> list[str]:
 def _enabled(path: Path, transport: str, chapter: Mapping[str, Any]) -> bool:
     """A transport that is described is wanted, unless it says otherwise."""
     wanted = chapter[transport].get("enabled", True) if transport in chapter else False
-    if not isinstance(wanted, bool):
-        raise Invalid("config", f"{path}: transports.{transport}.enabled must be true or false, not {wanted!r}")
-    return wanted
+    try:
+        if isinstance(wanted, bool | FromEnvironment):
+            return read_switch(wanted)
+    except ValueError:
+        pass
+    raise Invalid("config", f"{path}: transports.{transport}.enabled must be true or false, not {wanted!r}")
 
 
 def _leaves(prefix: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or prefix in _LEAVES:
         yield prefix, value
         return
     for key, entry in value.items():
         yield from _leaves(f"{prefix}.{key}" if prefix else key, entry)
 
 
-def _check_known(path: Path, name: str, known: set[str]) -> None:
+def _check_known(path: Path, name: str, known: Collection[str]) -> None:
+    if any(other.startswith(f"{name}.") for other in known):
+        raise Invalid("config", f"{path}: {name} must be a table of further settings")
     if name not in known:
         near = difflib.get_close_matches(name, sorted(known), 1)
         hint = f"; did you mean {near[0]!r}?" if near else ""

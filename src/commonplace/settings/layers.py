@@ -6,12 +6,13 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from commonplace.domain.errors import Invalid
 from commonplace.settings.checks import check_guards, checked
 from commonplace.settings.fields import Settings
 from commonplace.settings.file import from_file
+from commonplace.settings.kinds import read
 from commonplace.settings.platform import data_dir, local_zone
 
 PREFIX = "COMMONPLACE_"
@@ -31,9 +32,6 @@ _BORROWED = {
     "consolidation_timeout": "CONSOLIDATION_TIMEOUT",
 }
 """Variables that users of other programs have set already; our own names come first."""
-_KINDS = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
-_YES = frozenset({"1", "true", "yes", "on"})
-_NO = frozenset({"0", "false", "no", "off", ""})
 
 
 def settings_from(
@@ -44,15 +42,15 @@ def settings_from(
 ) -> Settings:
     """Options first, then the environment, then the file, then what is usual."""
     file = file or environment.get(f"{PREFIX}CONFIG")
-    names = [f.name for f in dataclasses.fields(Settings)]
-    written = from_file(Path(file).expanduser(), names, environment) if file else {}
-    told = {name: value for name, value in given.items() if value is not None}
-    layers: list[dict[str, Any]] = [dict(usual or {}), written, _from_environment(environment), told]
-    read = _read_all({name: value for layer in _with_ports(layers) for name, value in layer.items()})
-    check_guards(read)
-    read["data_dir"] = str(Path(read.get("data_dir") or data_dir(environment)).expanduser().absolute())
-    read["timezone"] = read.get("timezone") or local_zone(environment)
-    return checked(Settings(**read))
+    written = from_file(Path(file).expanduser(), environment) if file else {}
+    options = {name: value for name, value in given.items() if value is not None}
+    layers: list[dict[str, Any]] = [dict(usual or {}), written, _from_environment(environment), options]
+    told = {name: value for layer in _with_ports(layers) for name, value in layer.items()}
+    settled = {name: read(name, value) for name, value in told.items()}
+    check_guards(settled)
+    settled["data_dir"] = str(Path(settled.get("data_dir") or data_dir(environment)).expanduser().absolute())
+    settled["timezone"] = settled.get("timezone") or local_zone(environment)
+    return checked(Settings(**settled))
 
 
 def new_encryption_key(environment: Mapping[str, str] = os.environ) -> str:
@@ -75,34 +73,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def _with_ports(layers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """A port without a name belongs to the one transport that has one, and yields to a later layer as that one does."""
     told = next((layer["transport"] for layer in reversed(layers) if "transport" in layer), ())
-    chosen = [name for name in _read("transport", told, tuple) if name in ("http", "sse")]
+    chosen = [name for name in read("transport", told) if name in ("http", "sse")]
     if len(chosen) > 1 and any(layer.get("port") for layer in layers):
         raise Invalid("port", "two transports need one each: use --http-port and --sse-port")
     return [{f"{name}_port": layer["port"] for name in chosen if layer.get("port")} | layer for layer in layers]
-
-
-def _read_all(values: Mapping[str, Any]) -> dict[str, Any]:
-    hints = get_type_hints(Settings)
-    return {name: _read(name, value, hints[name]) for name, value in values.items()}
-
-
-def _read(name: str, value: Any, kind: Any) -> Any:
-    try:
-        if kind is bool:
-            return _read_switch(value)
-        if kind in (int, float):
-            return kind(value)
-        if kind is str:
-            return str(value)
-        entries = value.split(",") if isinstance(value, str) else value
-        return tuple(str(entry).strip() for entry in entries if str(entry).strip())
-    except (ValueError, TypeError) as error:
-        raise Invalid(name.replace("_", "-"), f"{value!r} is not {_KINDS.get(kind, 'a list')}") from error
-
-
-def _read_switch(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    if str(value).lower() in _YES | _NO:
-        return str(value).lower() in _YES
-    raise ValueError(value)
