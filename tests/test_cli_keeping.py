@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from commonplace.storage.sqlite.rekeying import rekey
 from tests.damage import lose_table
 from tests.serving import PROGRAM, environment, free_port, over_http, served, stdio
 from tests.test_cli import run
@@ -16,6 +17,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.thorough]
 
 GUIDE = (Path(__file__).parent.parent / "docs" / "keeping.md").read_text(encoding="utf-8")
 SECRET = "PLUMBAGO the secret"
+NEW = "a new key that is long enough"
 
 
 async def filled(folder: Path, *texts: str, **more: str) -> None:
@@ -239,10 +241,10 @@ async def test_a_folder_served_with_a_key_holds_no_text(folder: Path) -> None:
 async def test_rekeying_needs_that_no_server_runs(folder: Path) -> None:
     await filled(folder, SECRET)
     with served(folder):
-        answer = run("rekey", "--data-dir", str(folder), COMMONPLACE_NEW_ENCRYPTION_KEY="new")
+        answer = run("rekey", "--data-dir", str(folder), COMMONPLACE_NEW_ENCRYPTION_KEY=NEW)
         assert answer.returncode == 2
         assert "stop every server" in answer.stderr
-    assert run("rekey", "--data-dir", str(folder), COMMONPLACE_NEW_ENCRYPTION_KEY="new").returncode == 0
+    assert run("rekey", "--data-dir", str(folder), COMMONPLACE_NEW_ENCRYPTION_KEY=NEW).returncode == 0
     assert holding(folder, "PLUMBAGO") == []
     former = {"COMMONPLACE_ENCRYPTION_KEY": "old"}
     for given, words in (({}, "no encryption key is set"), (former, "does not open it")):
@@ -250,7 +252,30 @@ async def test_rekeying_needs_that_no_server_runs(folder: Path) -> None:
         assert refused.returncode == 2
         assert words in refused.stderr
         assert "COMMONPLACE_ENCRYPTION_KEY" in refused.stderr
-    assert run("verify", "--data-dir", str(folder), COMMONPLACE_ENCRYPTION_KEY="new").returncode == 0
+    assert run("verify", "--data-dir", str(folder), COMMONPLACE_ENCRYPTION_KEY=NEW).returncode == 0
+
+
+async def test_a_new_key_that_could_be_guessed_is_refused_and_an_old_one_opens_as_ever(folder: Path) -> None:
+    where, short = ("--data-dir", str(folder)), {"COMMONPLACE_ENCRYPTION_KEY": "a short one"}
+    refused = run("serve", *where, **short)
+    assert (refused.returncode, "encryption-key: is too short to be safe" in refused.stderr) == (2, True)
+    assert not (folder / "commonplace.db").exists()
+    await filled(folder, SECRET)
+    assert "too short" in run("rekey", *where, COMMONPLACE_NEW_ENCRYPTION_KEY="a short one").stderr
+    assert holding(folder, "PLUMBAGO")
+    rekey(folder, folder / "backups", "", "a short one")
+    assert run("verify", *where, **short).returncode == 0
+    assert "too short" not in run("restore", "none", *where, **short).stderr
+
+
+def test_a_folder_where_no_backup_can_be_is_refused_before_anything_is_made(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "below"):
+        answer = run("serve", "--data-dir", str(folder), "--backup-dir", str(place))
+        assert answer.returncode == 2
+        assert "backup-dir: " in answer.stderr
+        assert "choose" in answer.stderr
+    assert not folder.exists()
 
 
 def test_the_key_is_no_option_and_is_never_printed(folder: Path, tmp_path: Path) -> None:

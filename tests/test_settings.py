@@ -41,9 +41,12 @@ def test_every_setting_has_an_environment_twin(field: "dataclasses.Field[object]
     values |= {"public_url": "https://x.org", "authorization_servers": "https://x.org", "trusted_proxies": "10.0.0.0/8"}
     values |= {"tls_minimum": "1.2", "auth": "jwt", "jwt_algorithm": "ES256", "jwt_permissions": "read"}
     values |= {"jwt_secret": "s" * 32}
+    values |= dict.fromkeys(("model_url", "embedder_url", "s3_endpoint", "otel_endpoint"), "https://x.org")
+    values |= {"allowed_origins": "https://x.org", "cors_origins": "https://x.org"}
     usual = {bool: "true", int: "1000", float: "1.5"}.get(type(field.default), "text")
     value = values.get(field.name, usual)
     partners = {"model": {"COMMONPLACE_MODEL_URL": "https://x.org/v1"}, "model_url": {"COMMONPLACE_MODEL": "m"}}
+    partners |= {"tls_cert": {"COMMONPLACE_TLS_KEY": "key.pem"}, "tls_key": {"COMMONPLACE_TLS_CERT": "cert.pem"}}
     settings = read(**{variable(field.name): value}, **partners.get(field.name, {}))
     assert getattr(settings, field.name) != field.default
     assert field.metadata["help"]

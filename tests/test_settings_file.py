@@ -169,13 +169,43 @@ def test_an_option_for_one_transport_goes_before_a_port_of_the_environment(tmp_p
         ("tls_minimum", "1.1"),
         ("trusted_proxies", "everyone"),
         ("api_key_header", "a b"),
-        ("max_body_bytes", "1"),
+        ("max_body_bytes", 1),
         ("public_url", "memory.example.org"),
+        ("authorization_servers", "memory.example.org"),
+        ("otel_endpoint", "localhost:4318"),
+        ("embedder_url", "localhost"),
+        ("s3_endpoint", "minio"),
+        ("embedder_timeout", -1),
+        ("tls_cert", "certificate.pem"),
+        ("tls_key", "key.pem"),
+        ("allowed_hosts", "https://memory.example.org"),
+        ("allowed_hosts", "*"),
+        ("allowed_origins", "example.org"),
+        ("allowed_origins", "*"),
+        ("cors_origins", "https://example.org/"),
+        ("cors_origins", "https://*.example.org"),
     ],
 )
-def test_a_setting_that_cannot_be_safe_is_refused(tmp_path: Path, name: str, value: str) -> None:
-    with pytest.raises(Invalid):
+def test_a_setting_that_cannot_be_safe_or_hold_is_refused(tmp_path: Path, name: str, value: Any) -> None:
+    with pytest.raises(Invalid) as refusal:
         read(tmp_path, {name: value})
+    assert name.partition("_")[0] in refusal.value.field
+
+
+def test_http_and_sse_cannot_share_a_port(tmp_path: Path) -> None:
+    same = {"transport": ["http", "sse"], "http_port": 9000, "sse_port": 9000}
+    for more in ({}, {"sse_host": "0.0.0.0"}):
+        with pytest.raises(Invalid, match="sse-port: 9000 is the port of http as well"):
+            read(tmp_path, same | more)
+    assert read(tmp_path, same | {"sse_host": "192.0.2.1"}).sse_port == 9000
+    assert read(tmp_path, same | {"transport": ["http"]}).sse_port == 9000
+
+
+def test_names_that_a_header_can_have_are_taken(tmp_path: Path) -> None:
+    origins = ["https://example.org", "http://localhost:*", "vscode-webview://abc", "null"]
+    settings = read(tmp_path, {"allowed_hosts": ["a.org", "a.org:8000", "[::1]:*"], "allowed_origins": origins})
+    assert settings.allowed_origins == tuple(origins)
+    assert read(tmp_path, {"cors_origins": ["*"]}).cors_origins == ("*",)
 
 
 # What is written as something else than it is

@@ -22,7 +22,7 @@ from commonplace.models.use import UniversalSentenceEncoder
 from commonplace.ports import Clock, Embedder, Store, Summariser
 from commonplace.ports.completions import Completer
 from commonplace.ports.files import Files, FilesReading
-from commonplace.settings import EMBEDDERS, Settings
+from commonplace.settings import EMBEDDERS, SHORTEST_KEY, Settings
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
@@ -105,7 +105,10 @@ def summariser(settings: Settings) -> Summariser:
 def kept(settings: Settings, fingerprint: str) -> Store:
     """The chosen store, for vectors of the embedder with this fingerprint."""
     if settings.store == _IN_A_FILE:
-        return SqliteStore(settings.folder, fingerprint, encryption_key(settings))
+        key = encryption_key(settings)
+        if not has_store(settings) and not latest_backup(settings):
+            check_new_key("encryption-key", key)
+        return SqliteStore(settings.folder, fingerprint, key)
     make = plugins.plugin(plugins.STORES, settings.store)
     if make is None:
         known = ", ".join((_IN_A_FILE, *plugins.names(plugins.STORES)))
@@ -180,6 +183,13 @@ def encryption_key(settings: Settings) -> str:
     return settings.encryption_key or (key_in(Path(file).expanduser(), "encryption-key-file") if file else "")
 
 
+def check_new_key(name: str, key: str) -> None:
+    """Only of a key that nothing is encrypted with yet: what is there already must open as ever."""
+    if 0 < len(key.encode("utf-8", "surrogateescape")) < SHORTEST_KEY:
+        words = f"is too short to be safe: use {SHORTEST_KEY} bytes at least, like `head -c 32 /dev/urandom | base64`"
+        raise Invalid(name, words)
+
+
 def key_in(file: Path, option: str) -> str:
     """The first line of a file."""
     try:
@@ -201,6 +211,7 @@ def rekey(settings: Settings, new: str) -> Rekeyed:
     from commonplace.storage.sqlite.rekeying import rekey
 
     _require_file(settings)
+    check_new_key("rekey", new)
     return rekey(settings.folder, settings.backup_folder, encryption_key(settings), new)
 
 
@@ -257,6 +268,12 @@ def latest_backup(settings: Settings) -> str:
     """Its name, for when there is no store to ask; empty without one."""
     found = SqliteVault(settings.folder, settings.backup_folder).listed()
     return found[-1].name if found else ""
+
+
+def check_backup_folder(settings: Settings) -> None:
+    """A folder that somebody chose; the usual one is as writable as the store, which may also be only read."""
+    if settings.backup_dir and settings.store == _IN_A_FILE:
+        vault(settings).check_place()
 
 
 def mention_backups(settings: Settings) -> None:

@@ -74,7 +74,7 @@ async def test_the_state_before_it_is_kept(engine: Engine, owner: Actor) -> None
 
 
 async def test_an_encrypted_backup_is_put_back_and_never_lies_there_in_the_clear(folder: Path, clock: Clock) -> None:
-    async with house(folder, clock, encryption_key="夜の鍵") as (engine, owner):
+    async with house(folder, clock, encryption_key="夜の鍵は長いほど良い") as (engine, owner):
         memory = await keep(engine, owner, "PLUMBAGO the secret")
         await engine.backups.create(owner, "first")
         await engine.memories.forget(owner, at(memory))
@@ -98,7 +98,10 @@ async def test_a_plain_backup_is_put_back_into_an_encrypted_store(
     await keep(engine, owner, "PLUMBAGO the secret")
     await engine.backups.create(owner, "first")
     place = engine.backups.location
-    async with house(tmp_path / "closed", clock, encryption_key="a key", backup_dir=place) as (other, caller):
+    async with house(tmp_path / "closed", clock, encryption_key="a key that is long enough", backup_dir=place) as (
+        other,
+        caller,
+    ):
         assert await put_back(other, caller, "memories") == Back(memories=1)
         assert b"PLUMBAGO" not in (tmp_path / "closed" / "commonplace.db").read_bytes()
 

@@ -175,6 +175,23 @@ def test_a_public_key_checks_what_its_private_key_signed(folder: Path, tmp_path:
         assert status(server, OWNER_KEY) == 401
 
 
+@pytest.mark.parametrize("kind", [serialization.PrivateFormat.PKCS8, serialization.PrivateFormat.TraditionalOpenSSL])
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256"])
+def test_a_private_key_in_the_place_of_the_public_one_is_refused_and_not_shown(
+    folder: Path, tmp_path: Path, algorithm: str, kind: serialization.PrivateFormat
+) -> None:
+    private = rsa.generate_private_key(65537, 2048) if algorithm == "RS256" else ec.generate_private_key(ec.SECP256R1())
+    pem = private.private_bytes(serialization.Encoding.PEM, kind, serialization.NoEncryption())
+    file = tmp_path / "private.pem"
+    file.write_bytes(pem)
+    options = ("--jwt-public-key", str(file), "--jwt-algorithm", algorithm)
+    answer = run(PROGRAM, "serve", "--transport", "http", "--data-dir", str(folder), *options, check=False)
+    assert answer.returncode == 2
+    assert f"jwt-public-key: {file} is a private key" in answer.stderr
+    assert "openssl pkey -in private.pem -pubout" in answer.stderr
+    assert not [line for line in pem.decode().splitlines() if line in answer.stderr]
+
+
 @pytest.mark.parametrize(
     ("options", "more", "named"),
     [

@@ -16,7 +16,7 @@ from zipfile import BadZipFile, ZipFile
 
 from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings
 from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
-from commonplace.settings import Settings
+from commonplace.settings import SHORTEST_KEY, Settings
 
 if TYPE_CHECKING:
     from commonplace.engine import Engine
@@ -25,7 +25,6 @@ OK, WARN, FAIL = "ok", "warn", "fail"
 _OLD = timedelta(days=2)
 _LITTLE = 1 << 30
 _TOO_LITTLE = 100 << 20
-_SHORT_KEY = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +132,7 @@ def _key(settings: Settings) -> Iterator[Finding]:
     file = Path(settings.encryption_key_file).expanduser() if settings.encryption_key_file else None
     if file and os.name == "posix" and _is_open_to_others(file):
         yield Finding(WARN, "encryption", f"other users may read the key in {file}", f"chmod 600 {file}")
-    elif 0 < len(key) < _SHORT_KEY:
+    elif 0 < len(key.encode("utf-8", "surrogateescape")) < SHORTEST_KEY:
         yield Finding(WARN, "encryption", "the key is short: it may be guessed", "`commonplace rekey` to a longer one")
     else:
         yield Finding(OK, "encryption", "on: the store and its backups" if key else "off")

@@ -17,6 +17,10 @@ TLS_VERSIONS = ("1.3", "1.2")
 ALGORITHMS = ("HS256", "RS256", "ES256")
 SHORTEST_SECRET = 32
 """Bytes: less than what a hash of HS256 has, and it could be found by trying."""
+SHORTEST_KEY = 16
+"""The same for a key of the encryption, which goes through many rounds first."""
+_ENDPOINTS = ("model_url", "embedder_url", "s3_endpoint", "otel_endpoint")
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104
 _GUARDS = ("jwt_secret", "encryption_key")
 """Secrets without which a server starts all the same, with less protection."""
 
@@ -37,6 +41,10 @@ def checked(settings: Settings) -> Settings:
         _in_range(name, getattr(settings, name), 60, 2_592_000)
     _check_keeping(settings)
     _check_network(settings)
+    _check_access(settings)
+    _in_range("embedder_timeout", settings.embedder_timeout, 0.1, 86_400)
+    for name in _ENDPOINTS:
+        _check_address(name, getattr(settings, name))
     _in_range("embedder_dimensions", settings.embedder_dimensions, 0, 2048)
     _in_range("prompt_tokens", settings.prompt_tokens, 100, 1_000_000)
     _in_range("boot_tokens", settings.boot_tokens, 500, 1_000_000)
@@ -79,11 +87,47 @@ def _check_network(settings: Settings) -> None:
         raise Invalid("api-key-header", f"{settings.api_key_header!r} is not the name of a header")
     if 0 < len(settings.jwt_secret.encode()) < SHORTEST_SECRET:
         raise Invalid("jwt-secret", f"is too short to be safe: use {SHORTEST_SECRET} random bytes at least")
+    _check_address("public_url", settings.public_url)
+    for url in settings.authorization_servers:
+        _check_address("authorization_servers", url)
+    _check_ports(settings)
+    if bool(settings.tls_cert) != bool(settings.tls_key):
+        raise Invalid("tls-cert", "a certificate and its key belong together: give --tls-cert and --tls-key")
+
+
+def _check_ports(settings: Settings) -> None:
+    (host, port), (other, same) = settings.listens_on("http"), settings.listens_on("sse")
+    if {"http", "sse"} <= set(settings.transport) and port == same and (host == other or _EVERYWHERE & {host, other}):
+        raise Invalid("sse-port", f"{port} is the port of http as well: give each its own, --http-port and --sse-port")
+
+
+def _check_access(settings: Settings) -> None:
+    """Names that no header can have would let nobody in, and nobody would know why."""
     for proxy in settings.trusted_proxies:
         _check_network_name(proxy)
-    for url in filter(None, (settings.public_url, *settings.authorization_servers)):
-        if not url.startswith(("https://", "http://")):
-            raise Invalid("public-url, authorization-servers", f"{url!r} is not an address: it begins with https://")
+    for host in settings.allowed_hosts:
+        if "/" in host or "*" in host.removesuffix(":*"):
+            raise Invalid(
+                "allowed-hosts", f"{host!r} is in no Host header: write memory.example.org:8000, or :* for every port"
+            )
+    for name in ("allowed_origins", "cors_origins"):
+        for origin in getattr(settings, name):
+            _check_origin(name, origin)
+
+
+def _check_origin(name: str, origin: str) -> None:
+    scheme, found, host = origin.partition("://")
+    if origin == "null" or (name == "cors_origins" and origin == "*"):
+        return
+    if not (scheme and found and host) or "/" in host or "*" in host.removesuffix(":*"):
+        raise Invalid(
+            name.replace("_", "-"), f"{origin!r} is in no Origin header: write https://example.org, without a path"
+        )
+
+
+def _check_address(name: str, url: str) -> None:
+    if url and not url.startswith(("https://", "http://")):
+        raise Invalid(name.replace("_", "-"), f"{url!r} is not an address: it begins with https:// or http://")
 
 
 def _check_network_name(name: str) -> None:

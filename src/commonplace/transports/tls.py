@@ -13,10 +13,8 @@ _VERSIONS = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}
 
 def context(settings: Settings) -> ssl.SSLContext | None:
     """None where the settings name no certificate."""
-    if not settings.tls_cert and not settings.tls_key:
+    if not settings.tls_cert:
         return None
-    if not (settings.tls_cert and settings.tls_key):
-        raise Invalid("tls-cert", "a certificate and its key belong together: give --tls-cert and --tls-key")
     secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secured.minimum_version = _VERSIONS[settings.tls_minimum]
     certificate, key = Path(settings.tls_cert).expanduser(), Path(settings.tls_key).expanduser()

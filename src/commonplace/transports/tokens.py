@@ -83,9 +83,19 @@ def _public_key(path: Path, algorithm: str) -> Any:
     import jwt
 
     try:
-        return jwt.get_algorithm_by_name(algorithm).prepare_key(path.read_bytes())
-    except (OSError, ValueError, TypeError, jwt.PyJWTError) as error:
-        raise Invalid("jwt-public-key", f"{path} is no public key for {algorithm}: {error}") from error
+        written = path.read_bytes()
+    except OSError as error:
+        raise Invalid("jwt-public-key", f"{path} cannot be read: {error}") from error
+    if b"PRIVATE KEY" in written:  # it would check as well as the public one, and be where it must not be
+        raise Invalid(
+            "jwt-public-key",
+            f"{path} is a private key, which only who signs should have: make its public one with "
+            f"`openssl pkey -in {path.name} -pubout` and give that",
+        )
+    try:
+        return jwt.get_algorithm_by_name(algorithm).prepare_key(written)
+    except (ValueError, TypeError, jwt.PyJWTError) as error:
+        raise Invalid("jwt-public-key", f"{path} is no public key (PEM) for {algorithm}") from error
 
 
 def _asked(claims: Mapping[str, Any]) -> frozenset[Permission]:

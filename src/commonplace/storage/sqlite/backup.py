@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import errno
 import hashlib
 import json
 import os
@@ -18,7 +19,15 @@ import apsw
 
 from commonplace.domain.backup import SUFFIX, Backup, Contents, Part, backup_name
 from commonplace.domain.doing import Doing
-from commonplace.domain.errors import AlreadyExists, BackupBroken, Invalid, NotFound, StoreCorrupt, StoreFailed
+from commonplace.domain.errors import (
+    AlreadyExists,
+    BackupBroken,
+    Invalid,
+    NotFound,
+    StoreCorrupt,
+    StoreFailed,
+    StoreFull,
+)
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
 from commonplace.storage.sqlite.connection import connect, damaged, make_folder, speaking_plainly, translated
 from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
@@ -136,6 +145,19 @@ class SqliteVault:
         unfinished = made(shop / self._manifest(backup.name).name)
         unfinished.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
         unfinished.replace(self._manifest(backup.name))
+
+    def check_place(self) -> None:
+        """That there can be backups here, as far as it can be told without one."""
+        try:
+            with speaking_plainly(self._place):
+                self._make_place()
+                if not os.access(self._place, os.W_OK | os.X_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self._place))
+        except StoreFull:  # that passes
+            return
+        except StoreFailed as failure:
+            words = f"no backup can be written to {self._place}: {failure.reason}; choose another folder"
+            raise Invalid("backup-dir", words) from failure
 
     def _make_place(self) -> None:
         if self._place.exists() and not self._place.is_dir():
