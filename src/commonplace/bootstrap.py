@@ -15,7 +15,7 @@ from commonplace import plugins
 from commonplace.dialects._dialect import Dialect
 from commonplace.domain.arrival import Arrival
 from commonplace.domain.backup import Rhythm
-from commonplace.domain.errors import Invalid
+from commonplace.domain.errors import Invalid, RekeyUnfinished
 from commonplace.engine import Engine, Outside
 from commonplace.models.sentences import SentenceSummariser
 from commonplace.models.use import UniversalSentenceEncoder
@@ -24,9 +24,11 @@ from commonplace.ports.completions import Completer
 from commonplace.ports.files import Files, FilesReading
 from commonplace.settings import EMBEDDERS, SHORTEST_KEY, Settings
 from commonplace.storage.sqlite.backup import SqliteVault
+from commonplace.storage.sqlite.changeover import interrupted
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
 if TYPE_CHECKING:
+    from commonplace.storage.sqlite.exposure import Exposed
     from commonplace.storage.sqlite.rekeying import Rekeyed
 
 DIALECTS = ("creo", "assoc", "greeum", "nocturne", "live")
@@ -108,7 +110,9 @@ def kept(settings: Settings, fingerprint: str) -> Store:
         key = encryption_key(settings)
         if not has_store(settings) and not latest_backup(settings):
             check_new_key("encryption-key", key)
-        return SqliteStore(settings.folder, fingerprint, key)
+        store = SqliteStore(settings.folder, fingerprint, key)
+        mention_rekeying(settings)
+        return store
     make = plugins.plugin(plugins.STORES, settings.store)
     if make is None:
         known = ", ".join((_IN_A_FILE, *plugins.names(plugins.STORES)))
@@ -213,6 +217,27 @@ def rekey(settings: Settings, new: str) -> Rekeyed:
     _require_file(settings)
     check_new_key("rekey", new)
     return rekey(settings.folder, settings.backup_folder, encryption_key(settings), new)
+
+
+def exposures(settings: Settings) -> list[Exposed]:
+    """What lies in the clear beside a store that is encrypted."""
+    from commonplace.storage.sqlite.exposure import exposed
+
+    _require_file(settings)
+    return exposed(settings.folder, settings.backup_folder)
+
+
+def rekeying(settings: Settings) -> RekeyUnfinished | None:
+    """A change of keys that was interrupted."""
+    way = interrupted(settings.folder)
+    if not way:
+        return None
+    return RekeyUnfinished(str(settings.backup_folder), "the store itself opens, some of its backups may not", way)
+
+
+def mention_rekeying(settings: Settings) -> None:
+    if found := rekeying(settings):
+        logging.getLogger(__name__).warning("%s; %s", found.message, found.remedy)
 
 
 def unfinished(settings: Settings) -> list[Path]:

@@ -2,16 +2,28 @@
 
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from itertools import product
 from pathlib import Path
 
 import apsw
 import pytest
 
 from commonplace.domain.chain import check
-from commonplace.domain.errors import Invalid, KeyNeeded, KeyUnneeded, NotFound, StoreCorrupt, StoreFailed, StoreInUse
+from commonplace.domain.errors import (
+    Invalid,
+    KeyNeeded,
+    KeyUnneeded,
+    NotFound,
+    RekeyUnfinished,
+    StoreCorrupt,
+    StoreFailed,
+    StoreInUse,
+)
 from commonplace.storage.sqlite.backup import SqliteVault
+from commonplace.storage.sqlite.changeover import interrupted
 from commonplace.storage.sqlite.encryption import Form, form
+from commonplace.storage.sqlite.exposure import exposed
 from commonplace.storage.sqlite.rekeying import rekey
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 from tests.fakes import Embedder
@@ -289,14 +301,75 @@ async def test_a_rekeying_that_is_killed_at_any_step_leaves_the_old_key_or_the_n
         seen.add(key)
         assert await contents_under(house, trial, key) == expected
         assert not list(trial.glob(".rekeying-*")), "the next start has removed what was left"
-        if key != new:
+        await told_what_finishes_it(trial, (old, new))
+        if not done or key != new:
             rekey(trial, trial / "backups", old, new)
+        assert not [*trial.glob(".key-change"), *trial.glob("backups/.key-change")]
         assert (await SqliteVault(trial, trial / "backups", new).verify("first")).contents
         assert bool(files_with(trial)) == (not new)
         shutil.rmtree(trial)
         if done:
             break
     assert seen == {old, new}
+
+
+async def told_what_finishes_it(folder: Path, keys: tuple[str, str]) -> None:
+    """Whoever comes with the key that a file does not have, while the note of the change is there."""
+    for act, key in product((open_and_close, verified), keys):
+        refusal = await refused(act, folder, key)
+        if refusal and interrupted(Path(refusal.path).parent):
+            assert isinstance(refusal, RekeyUnfinished)
+            assert "commonplace rekey" in refusal.remedy
+
+
+async def refused(act: Callable[[Path, str], Awaitable[object]], folder: Path, key: str) -> StoreFailed | None:
+    try:
+        await act(folder, key)
+    except StoreFailed as refusal:
+        return refusal
+    return None
+
+
+async def open_and_close(folder: Path, key: str) -> None:
+    await opened(folder, key).close()
+
+
+async def verified(folder: Path, key: str) -> None:
+    await SqliteVault(folder, folder / "backups", key).verify("first")
+
+
+async def test_a_rekeying_that_is_repeated_after_its_end_changes_nothing(sealed: House, folder: Path) -> None:
+    await SqliteVault(folder, folder / "backups", KEY).create("first", NOW)
+    await sealed.store.close()
+    rekey(folder, folder / "backups", KEY, OTHER)
+    before = snapshot(folder)
+    assert rekey(folder, folder / "backups", KEY, OTHER).left == {}
+    assert rekey(folder, folder / "backups", "", OTHER).left == {}
+    assert snapshot(folder) == before
+
+
+async def test_what_a_killed_backup_left_in_the_clear_goes_with_the_encryption(folder: Path) -> None:
+    house = await founded(opened(folder, ""))
+    await house.keep_all([f"{SECRET} {number}" for number in range(20)])
+    await house.store.close()
+    assert not finished(acting(35, "create", folder, "killed"))
+    assert files_with(folder / "backups")
+    rekey(folder, folder / "backups", "", KEY)
+    assert files_with(folder) == []
+
+
+async def test_what_cannot_be_encrypted_is_named(folder: Path) -> None:
+    await (await founded(opened(folder, ""))).store.close()
+    vault = SqliteVault(folder, folder / "backups")
+    await vault.create("first", NOW)
+    await vault.replace("first", NOW)
+    (folder / "spaces" / "team").mkdir(parents=True)
+    (folder / "spaces" / "team" / "_rules.md").write_text(SECRET)
+    shutil.copy(folder / FILE_NAME, folder / "copy.db")
+    assert rekey(folder, folder / "backups", "", KEY).left == {}
+    named = {one.path.name.partition("-")[0] for one in exposed(folder, folder / "backups")}
+    assert named == {"spaces", "damaged", "copy.db"}
+    assert {one.name for one in (folder / "backups").glob("*.db")} == {"first.db"}
 
 
 async def key_of(folder: Path, keys: tuple[str, ...]) -> str:

@@ -71,6 +71,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield _space(settings)
     yield _servers(settings)
     yield from _key(settings)
+    yield from _beside(settings)
     try:
         yield from asyncio.run(_inside(settings))
     except CommonplaceError as error:
@@ -136,6 +137,21 @@ def _key(settings: Settings) -> Iterator[Finding]:
         yield Finding(WARN, "encryption", "the key is short: it may be guessed", "`commonplace rekey` to a longer one")
     else:
         yield Finding(OK, "encryption", "on: the store and its backups" if key else "off")
+
+
+def _beside(settings: Settings) -> Iterator[Finding]:
+    """What does not have the key that the store has."""
+    from commonplace.bootstrap import exposures, rekeying
+
+    if found := rekeying(settings):
+        yield Finding(FAIL, "rekey", found.message, found.remedy)
+    if not (settings.encryption_key or settings.encryption_key_file):
+        return
+    for one in exposures(settings):
+        yield Finding(WARN, "exposed", f"{one.path} is in the clear: {one.what}", one.remedy)
+    if settings.spaces not in ("", "none"):
+        words = f"the files of spaces, in {settings.spaces}, are written in the clear"
+        yield Finding(WARN, "spaces", words, "--spaces none, or an encrypted disk or bucket of your own for them")
 
 
 async def _inside(settings: Settings) -> list[Finding]:

@@ -25,14 +25,18 @@ def add_rekey(commands: Any) -> None:
 
 
 def _rekey(options: argparse.Namespace) -> int:
-    from commonplace.bootstrap import rekey
+    from commonplace.bootstrap import exposures, rekey
 
-    done = rekey(folder_settings(options), _new_key(options))
+    settings = folder_settings(options)
+    done = rekey(settings, _new_key(options))
     for name, reason in done.left.items():
         print(f"commonplace: the backup {name} was left as it is: {reason}", file=sys.stderr)
+    clear = [] if options.remove else exposures(settings)
+    for one in clear:
+        print(f"commonplace: {one.path} is in the clear, {one.what}: {one.remedy}", file=sys.stderr)
     print(f"the store and {len(done.backups)} backups are {'in the clear' if options.remove else 'encrypted'} now")
     print(_next_step(options), file=sys.stderr)
-    return 1 if done.left else 0
+    return 1 if done.left or clear else 0
 
 
 def _new_key(options: argparse.Namespace) -> str:

@@ -369,6 +369,10 @@ WORDINGS: Mapping[type[BaseException], Wording | Callable[[Any], Wording]] = {
         "暗号化するには、キーを `COMMONPLACE_NEW_ENCRYPTION_KEY` に移して `commonplace rekey` を実行してください。"
         f"このまま使うには、キーの設定を外してください。{_KEPT}",
     ),
+    errors.RekeyUnfinished: _store(
+        "キーの変更 (`commonplace rekey`) が中断され、{e.path} のキーが一致しません",
+        f"同じ `commonplace rekey` をもう一度実行してください。途中からでも完了します。{_KEPT}",
+    ),
     errors.BackupBroken: _store(
         "バックアップ {e.path} は信頼できません",
         "別のバックアップを使ってください (`commonplace backups`)。保存先のディスクも確認してください。"

@@ -1,6 +1,7 @@
 """What the world did not do: the store, the files, the models."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from commonplace.domain.errors.root import CommonplaceError
 
@@ -163,6 +164,30 @@ class KeyUnneeded(StoreFailed):
             "to encrypt it, move the key to COMMONPLACE_NEW_ENCRYPTION_KEY and run `commonplace rekey`; "
             "to leave it as it is, unset the key; nothing was changed"
         )
+
+
+@dataclass(eq=False)
+class RekeyUnfinished(KeyNeeded):
+    """A change of keys was interrupted: some files have the former key, some the new one."""
+
+    way: str
+
+    WAYS: ClassVar[dict[str, str]] = {
+        "on": "`commonplace rekey` with the same new key in COMMONPLACE_NEW_ENCRYPTION_KEY (or --new-key-file), and "
+        "none in COMMONPLACE_ENCRYPTION_KEY",
+        "over": "`commonplace rekey` with the former key in COMMONPLACE_ENCRYPTION_KEY and the new one in "
+        "COMMONPLACE_NEW_ENCRYPTION_KEY (or their files)",
+        "off": "`commonplace rekey --remove` with the former key in COMMONPLACE_ENCRYPTION_KEY (or its file)",
+    }
+    """What finishes it, however far it has come."""
+
+    @property
+    def message(self) -> str:
+        return f"a `rekey` was interrupted, and {self.path} cannot be relied on to have this key: {self.reason}"
+
+    @property
+    def remedy(self) -> str:
+        return f"finish it: {self.WAYS[self.way]}; nothing was lost"
 
 
 @dataclass(eq=False)

@@ -24,11 +24,13 @@ from commonplace.domain.errors import (
     BackupBroken,
     Invalid,
     NotFound,
+    RekeyUnfinished,
     StoreCorrupt,
     StoreFailed,
     StoreFull,
 )
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
+from commonplace.storage.sqlite.changeover import interrupted
 from commonplace.storage.sqlite.connection import connect, damaged, make_folder, speaking_plainly, translated
 from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
 from commonplace.storage.sqlite.doings import SqliteDoingWriting
@@ -221,7 +223,10 @@ class SqliteVault:
         file = self._found(name)
         known = self._known(file)
         if known.sha256 and _digest(file) != known.sha256:
-            raise BackupBroken(str(file), "its bytes are not those that were written: the checksum differs")
+            reason = "its bytes are not those that were written: the checksum differs"
+            if way := interrupted(self._place):  # perhaps between the file and its manifest
+                raise RekeyUnfinished(str(file), reason, way)
+            raise BackupBroken(str(file), reason)
         found = inspected(file, self._key, chain=chain)
         if known.contents and found != known.contents:
             raise BackupBroken(str(file), "it does not hold what its manifest says")

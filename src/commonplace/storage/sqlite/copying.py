@@ -15,7 +15,7 @@ from commonplace.domain.backup import Contents
 from commonplace.domain.chain import Block, check
 from commonplace.domain.errors import BackupBroken, ChainBroken, KeyNeeded, StoreCorrupt, StoreFailed, StoreTooNew
 from commonplace.storage.sqlite.connection import naming_the_cause, translated
-from commonplace.storage.sqlite.encryption import Form, address, form, unlock, wrong_key
+from commonplace.storage.sqlite.encryption import Form, address, form, key_missing, unlock, wrong_key
 from commonplace.storage.sqlite.migrations import SEALED, check_readable, schema_version
 from commonplace.storage.sqlite.reading import SqliteReading
 
@@ -54,7 +54,7 @@ def opened(path: Path, key: str, *, writable: bool = False) -> Iterator[apsw.Con
 def _unreadable(path: Path, key: str) -> StoreFailed:
     if form(path) is not Form.ENCRYPTED:
         return BackupBroken(str(path), _NO_BACKUP)
-    return wrong_key(path) if key else KeyNeeded(str(path), "it is encrypted, and no encryption key is set")
+    return wrong_key(path) if key else key_missing(path)
 
 
 def made(path: Path) -> Path:

@@ -16,6 +16,7 @@ from urllib.parse import quote
 import apsw
 
 from commonplace.domain.errors import KeyNeeded, KeyUnneeded, StoreCorrupt, StoreFailed
+from commonplace.storage.sqlite.changeover import explained
 
 _MAGIC = b"SQLite format 3\x00"
 _SALT = 16
@@ -85,13 +86,17 @@ def misfit(path: Path, key: str) -> StoreFailed | None:
     """Why this key cannot open this file, as far as its first bytes tell."""
     found = form(path)
     if found is Form.PLAIN and key:
-        return KeyUnneeded(str(path), "it is not encrypted, but an encryption key is set")
+        return explained(path, KeyUnneeded(str(path), "it is not encrypted, but an encryption key is set"))
     if found is Form.ENCRYPTED and not key:
-        return KeyNeeded(str(path), "it is encrypted, and no encryption key is set")
+        return key_missing(path)
     if found is Form.FOREIGN:
         return StoreCorrupt(str(path), "file is not a database")
     return None
 
 
 def wrong_key(path: Path) -> StoreFailed:
-    return KeyNeeded(str(path), "the encryption key does not open it (or its first page is damaged)")
+    return explained(path, KeyNeeded(str(path), "the encryption key does not open it (or its first page is damaged)"))
+
+
+def key_missing(path: Path) -> StoreFailed:
+    return explained(path, KeyNeeded(str(path), "it is encrypted, and no encryption key is set"))

@@ -10,13 +10,15 @@ from pathlib import Path
 import apsw
 
 from commonplace.domain.backup import SUFFIX
-from commonplace.domain.errors import BackupBroken, CommonplaceError, Invalid, NotFound, StoreFailed
+from commonplace.domain.errors import BackupBroken, CommonplaceError, Invalid, NotFound, RekeyUnfinished, StoreFailed
 from commonplace.storage.sqlite.backup import SqliteVault
+from commonplace.storage.sqlite.changeover import interrupted, noted, way_of
 from commonplace.storage.sqlite.connection import connect, speaking_plainly
 from commonplace.storage.sqlite.copying import contents, convert, inspected, opened, sync_names
 from commonplace.storage.sqlite.encryption import Form, form
 from commonplace.storage.sqlite.presence import alone
 from commonplace.storage.sqlite.store import FILE_NAME, UNFINISHED_REKEYING
+from commonplace.storage.sqlite.workshops import clear_away
 from commonplace.storage.vectors import snapshot
 
 
@@ -29,19 +31,24 @@ class Rekeyed:
 
 
 def rekey(folder: Path, place: Path, old: str, new: str) -> Rekeyed:
-    """The backups first and the store last, so that repeating it after an interruption finishes it."""
+    """The backups first and the store last. Repeating it after an interruption finishes it, however far it came."""
     path = folder / FILE_NAME
     if form(path) is Form.EMPTY:
         raise NotFound("store in the folder", str(folder))
-    if old == new:
+    before = interrupted(folder)
+    if old == new and not before:
         raise Invalid("rekey", "the new key is the old one")
     with alone(folder), speaking_plainly(path):
-        _clear_away(folder, place)
-        _fold(path, old)
-        done = _rekey_backups(folder, place, old, new)
-        _rewrite(path, old, new)
-        for copy in snapshot.copies(folder):
-            copy.unlink(missing_ok=True)
+        is_done = _opens(path, new)
+        if not is_done:
+            _fold(path, old)
+        clear_away(folder, place)
+        with noted(folder, place, before if old == new else way_of(old, new)):
+            done = _rekey_backups(folder, place, old, new)
+            if not is_done:
+                _rewrite(path, old, new)
+            for copy in snapshot.copies(folder):
+                copy.unlink(missing_ok=True)
     return done
 
 
@@ -78,7 +85,7 @@ def _rekey_backups(folder: Path, place: Path, old: str, new: str) -> Rekeyed:
                 done.backups.append(file.stem)
             after.describe_again(file.stem)
         except (CommonplaceError, apsw.Error, OSError) as error:
-            done.left[file.stem] = str(error)
+            done.left[file.stem] = error.reason if isinstance(error, RekeyUnfinished) else str(error)
     return done
 
 
@@ -91,9 +98,3 @@ def _opens(file: Path, key: str) -> bool:
             return True
     except StoreFailed:
         return False
-
-
-def _clear_away(*folders: Path) -> None:
-    for folder in folders:
-        for left in folder.glob(f"{UNFINISHED_REKEYING}*"):
-            left.unlink(missing_ok=True)
