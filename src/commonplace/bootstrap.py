@@ -15,7 +15,7 @@ from commonplace import plugins
 from commonplace.dialects._dialect import Dialect
 from commonplace.domain.arrival import Arrival
 from commonplace.domain.backup import Rhythm
-from commonplace.domain.errors import Invalid, RekeyUnfinished
+from commonplace.domain.errors import Invalid, KeyNeeded, RekeyUnfinished, StoreCorrupt
 from commonplace.engine import Engine, Outside
 from commonplace.models.sentences import SentenceSummariser
 from commonplace.models.use import UniversalSentenceEncoder
@@ -110,15 +110,24 @@ def kept(settings: Settings, fingerprint: str) -> Store:
         key = encryption_key(settings)
         if not has_store(settings) and not latest_backup(settings):
             check_new_key("encryption-key", key)
-        store = SqliteStore(settings.folder, fingerprint, key)
-        mention_rekeying(settings)
-        return store
+        return _in_file(settings, fingerprint, key)
     make = plugins.plugin(plugins.STORES, settings.store)
     if make is None:
         known = ", ".join((_IN_A_FILE, *plugins.names(plugins.STORES)))
         raise Invalid("store", f"{settings.store!r} is not one of {known}")
     made: Store = make(settings, fingerprint)
     return made
+
+
+def _in_file(settings: Settings, fingerprint: str, key: str) -> Store:
+    """Where it cannot be opened, whoever asks is told which backup can."""
+    try:
+        store = SqliteStore(settings.folder, fingerprint, key)
+    except (StoreCorrupt, KeyNeeded) as refusal:
+        refusal.backup = vault(settings).opening(sealed=isinstance(refusal, KeyNeeded))
+        raise
+    mention_rekeying(settings)
+    return store
 
 
 def build(
@@ -232,7 +241,7 @@ def rekeying(settings: Settings) -> RekeyUnfinished | None:
     way = interrupted(settings.folder)
     if not way:
         return None
-    return RekeyUnfinished(str(settings.backup_folder), "the store itself opens, some of its backups may not", way)
+    return RekeyUnfinished(str(settings.folder), "some of its files may have the other one", way)
 
 
 def mention_rekeying(settings: Settings) -> None:
@@ -279,6 +288,13 @@ def is_in_use(settings: Settings) -> bool:
     from commonplace.storage.sqlite.presence import is_anyone_here
 
     return is_anyone_here(settings.folder)
+
+
+def mention_spaces(settings: Settings) -> None:
+    """Whoever names a place for them wants files that others read; that anyone can is worth a word all the same."""
+    if settings.spaces not in ("", "none") and encryption_key(settings):
+        words = "the store is encrypted, but the files of spaces in %s are not: `--spaces none` writes none"
+        logging.getLogger(__name__).warning(words, settings.spaces)
 
 
 def has_store(settings: Settings) -> bool:

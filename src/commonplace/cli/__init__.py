@@ -165,13 +165,14 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 async def _serving(settings: Settings) -> None:
-    from commonplace.bootstrap import build, check_backup_folder, chosen_dialects, mention_backups
+    from commonplace.bootstrap import build, check_backup_folder, chosen_dialects, mention_backups, mention_spaces
     from commonplace.transports.mcp import DialectServer
     from commonplace.transports.serving import serve
     from commonplace.welcome import welcome
 
     check_backup_folder(settings)
     mention_backups(settings)
+    mention_spaces(settings)
     engine = build(settings)
     try:
         dialects = {n: DialectServer(one, engine, settings) for n, one in chosen_dialects(settings).items()}

@@ -1,6 +1,6 @@
 """What the world did not do: the store, the files, the models."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from commonplace.domain.errors.root import CommonplaceError
@@ -107,8 +107,14 @@ class StoreReadOnly(StoreFailed):
 class StoreCorrupt(StoreFailed):
     """The file is not a sound store."""
 
+    backup: str = field(default="", kw_only=True)
+    """The latest that can be put back, where it is known."""
+
     @property
     def remedy(self) -> str:
+        if self.backup:
+            restore = f"`commonplace restore {self.backup} --yes`, which keeps the damaged files"
+            return f"stop all servers and put back the latest backup: {restore}; nothing was changed"
         return (
             "stop all servers and put back the latest backup: `commonplace backups` lists them, `commonplace restore "
             "NAME --yes` puts one back and keeps the damaged files; nothing was changed"
@@ -146,11 +152,20 @@ class StoreInUse(StoreFailed):
 class KeyNeeded(StoreFailed):
     """The file is encrypted, and there is no key or a wrong one."""
 
+    backup: str = field(default="", kw_only=True)
+    """One that the key does open, so that it may be the file that is wrong."""
+
     @property
     def remedy(self) -> str:
-        return (
+        known = (
             "set COMMONPLACE_ENCRYPTION_KEY, or name a file with --encryption-key-file: the key it was encrypted with; "
             "nothing was changed"
+        )
+        if not self.backup:
+            return known
+        return (
+            f"the key opens the backup {self.backup}: if the file was not given another key since, it is damaged; then "
+            f"move it and the others commonplace.db* away and `commonplace restore {self.backup} --yes`. Else {known}"
         )
 
 

@@ -32,7 +32,7 @@ from commonplace.domain.errors import (
 from commonplace.storage.sqlite.carryover import carry_over, is_in_use
 from commonplace.storage.sqlite.changeover import interrupted
 from commonplace.storage.sqlite.connection import connect, damaged, make_folder, speaking_plainly, translated
-from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, sync_names
+from commonplace.storage.sqlite.copying import contents, copy, duplicate, inspected, made, opened, sync_names
 from commonplace.storage.sqlite.doings import SqliteDoingWriting
 from commonplace.storage.sqlite.encryption import Form, form
 from commonplace.storage.sqlite.presence import present
@@ -209,6 +209,16 @@ class SqliteVault:
         """The latest last."""
         files = [file for file in self._place.glob(f"*{SUFFIX}") if _is_backup(file)]
         return sorted((self._known(file) for file in files), key=lambda backup: (backup.made_at, backup.name))
+
+    def opening(self, *, sealed: bool = False) -> str:
+        """The latest that can be opened, with `sealed` only by the key; empty without one."""
+        for one in reversed(self.listed()):
+            file = self._file(one.name)
+            if sealed and form(file) is not Form.ENCRYPTED:
+                continue
+            with suppress(StoreFailed, apsw.Error, OSError), opened(file, self._key):
+                return one.name
+        return ""
 
     def _known(self, file: Path) -> Backup:
         """What the manifest says, or what can be seen from outside."""

@@ -26,6 +26,11 @@ _PAYLOAD_FRACTIONS = b"\x40\x20\x20"
 """What every SQLite file has in bytes 21 to 23, and an encrypted one in the clear."""
 
 
+_HEADER = 100
+_EXPANSION = slice(72, 92)
+"""Zeros in every SQLite file, and in an encrypted one as random as the rest: a damaged beginning does not hide it."""
+
+
 class Form(Enum):
     """What a file is, by its first bytes."""
 
@@ -39,9 +44,12 @@ def form(path: Path) -> Form:
     head = _head(path)
     if not head:
         return Form.EMPTY
-    if head.startswith(_MAGIC):
+    is_open = not any(head[_EXPANSION])
+    if head.startswith(_MAGIC) and is_open:
         return Form.PLAIN
-    return Form.ENCRYPTED if head[21:24] == _PAYLOAD_FRACTIONS else Form.FOREIGN
+    if head.startswith(_MAGIC) or is_open or head[21:24] != _PAYLOAD_FRACTIONS:
+        return Form.FOREIGN
+    return Form.ENCRYPTED
 
 
 def _head(path: Path) -> bytes:
@@ -51,7 +59,8 @@ def _head(path: Path) -> bytes:
     flags = [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0]
     file = apsw.VFSFile(_plain_vfs(), str(path.absolute()), flags)
     try:
-        return file.xRead(24, 0) if file.xFileSize() >= 24 else b""
+        size = file.xFileSize()
+        return file.xRead(min(size, _HEADER), 0) if size >= 24 else b""
     finally:
         file.xClose()
 
@@ -90,7 +99,7 @@ def misfit(path: Path, key: str) -> StoreFailed | None:
     if found is Form.ENCRYPTED and not key:
         return key_missing(path)
     if found is Form.FOREIGN:
-        return StoreCorrupt(str(path), "file is not a database")
+        return StoreCorrupt(str(path), "its first bytes are neither those of a store nor of an encrypted one")
     return None
 
 
