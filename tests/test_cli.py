@@ -146,3 +146,18 @@ def test_a_command_that_nobody_reads_any_more_ends_quietly(folder: Path, command
     assert "Traceback" not in (ended.stdout or "") + (ended.stderr or "")
     if command in {"stdout": ("keys list", "verify"), "stderr": ("history session s",)}[unread]:
         assert ended.returncode == 141
+
+
+async def test_what_would_be_revoked_with_a_key_is_shown_before_it_is(folder: Path) -> None:
+    where = ("--data-dir", str(folder))
+    stolen = run("keys", "create", "stolen", "--permissions", "read,write,admin", *where).stdout.strip()
+    with served(folder, "--dialect", "live") as server:
+        async with over_http(server, key=stolen) as thief:
+            made = await thief.call_tool("admin_create_token", {"name": "second", "permissions": "read"})
+            assert not made.is_error
+    assert run("keys", "list", *where).stdout.splitlines()[-1].endswith("\tstolen")
+    shown = run("keys", "revoke", "stolen", "--dry-run", *where)
+    assert "would revoke second (token), made with it" in shown.stderr
+    assert "revoked" not in run("keys", "list", *where).stdout
+    assert "revoked second (token), made with it" in run("keys", "revoke", "stolen", *where).stderr
+    assert run("keys", "list", *where).stdout.count("\trevoked\t") == 2

@@ -78,7 +78,7 @@ async def test_two_hashes_that_begin_alike_are_told_apart_by_more_of_them(engine
             with pytest.raises(Invalid, match="2 tokens begin so"):
                 await attempt
     assert [one.revoked_at for one in await known(engine)] == [None, None]
-    assert (await engine.tokens.revoke(owner, second[:21])).name == "twin"
+    assert (await engine.tokens.revoke(owner, second[:21])).credential.name == "twin"
 
 
 async def test_a_prefix_is_looked_for_at_the_beginning_and_letter_by_letter(engine: Engine, owner: Actor) -> None:

@@ -25,6 +25,7 @@ CREATE TABLE current_sessions (
 ) STRICT, WITHOUT ROWID;
 INSERT INTO current_sessions SELECT owner, 'local', number FROM collections WHERE kind = 'session';
 DROP TABLE unworded;
+ALTER TABLE credentials DROP COLUMN made_with;
 DROP INDEX tags_by_fold;
 ALTER TABLE tags DROP COLUMN folded;
 CREATE INDEX tags_by_tag ON tags (tag, memory);

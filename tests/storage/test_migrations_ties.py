@@ -24,6 +24,7 @@ UPDATE events
 SET detail = json_object('other', detail ->> '$.ties[0][1]', 'ties', detail -> '$.ties')
 WHERE kind = 'unlinked';
 DROP TABLE unworded;
+ALTER TABLE credentials DROP COLUMN made_with;
 DROP INDEX tags_by_fold;
 ALTER TABLE tags DROP COLUMN folded;
 CREATE INDEX tags_by_tag ON tags (tag, memory);

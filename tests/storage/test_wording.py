@@ -24,6 +24,7 @@ MANY = 3 * BATCH
 _AS_BEFORE = """
 UPDATE words SET terms = substr(terms, 1, instr(terms, char(10)) - 1) WHERE instr(terms, char(10)) > 0;
 DROP TABLE unworded;
+ALTER TABLE credentials DROP COLUMN made_with;
 PRAGMA user_version = 13;
 """
 

@@ -27,8 +27,9 @@ def add_keys(commands: Any) -> None:
     create.set_defaults(run=_create_key)
     listing = actions.add_parser("list", help="list the keys; the keys themselves are not kept")
     listing.set_defaults(run=_list_keys)
-    revoke = actions.add_parser("revoke", help="make a key useless from now on")
+    revoke = actions.add_parser("revoke", help="make a key useless from now on, with all that was made with it")
     revoke.add_argument("name", metavar="NAME", help="its name or id")
+    revoke.add_argument("--dry-run", action="store_true", help="only show what would be revoked with it")
     revoke.set_defaults(run=_revoke_key)
     for action in (create, listing, revoke):
         add_data_dir(action)
@@ -68,13 +69,16 @@ def _create_key(options: argparse.Namespace) -> int:
 def _list_keys(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
         now = datetime.now(UTC)
-        print("NAME\tUSER\tPERMISSIONS\tSTATE\tMADE\tEXPIRES\tID")
-        for credential, user in await engine.access.keys():
+        print("NAME\tUSER\tPERMISSIONS\tSTATE\tMADE\tEXPIRES\tID\tMADE WITH")
+        found = await engine.access.keys()
+        names = {credential.id: credential.name for credential, _ in found}
+        for credential, user in found:
             state = "valid" if credential.is_valid(now) else "revoked" if credential.revoked_at else "expired"
             permissions = ",".join(sorted(credential.permissions))
             ends = f"{credential.expires_at:%Y-%m-%d}" if credential.expires_at else "never"
             made = f"{credential.created_at:%Y-%m-%d}"
-            print(credential.name, user.name, permissions, state, made, ends, credential.id, sep="\t")
+            maker = names.get(credential.made_with, "?") if credential.made_with else "-"
+            print(credential.name, user.name, permissions, state, made, ends, credential.id, maker, sep="\t")
         return 0
 
     return with_engine(options, work)
@@ -82,8 +86,12 @@ def _list_keys(options: argparse.Namespace) -> int:
 
 def _revoke_key(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
-        credential = await engine.access.revoke_key(options.name)
-        print(f"revoked {credential.name}", file=sys.stderr)
+        access = engine.access
+        gone = await (access.revocable(options.name) if options.dry_run else access.revoke_key(options.name))
+        did = "would revoke" if options.dry_run else "revoked"
+        print(f"{did} {gone.credential.name}", file=sys.stderr)
+        for one in gone.along:
+            print(f"{did} {one.name} ({one.kind}), made with it", file=sys.stderr)
         return 0
 
     return with_engine(options, work)

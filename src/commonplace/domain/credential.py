@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 from base64 import urlsafe_b64encode
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -43,8 +44,20 @@ class Credential:
     collections: tuple[CollectionId, ...] | None = None
     """It opens these and what is below them, and nothing else; None for all that its user may reach."""
 
+    made_with: CredentialId | None = None
+    """The credential its maker came with; None where that was none of those that can be revoked."""
+
     def is_valid(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+def made_with(credentials: Iterable[Credential], root: CredentialId) -> list[Credential]:
+    """All that was made with a credential, and with what was made with it."""
+    rest, reached, found = list(credentials), {root}, list[Credential]()
+    while more := [one for one in rest if one.made_with in reached and one.id not in reached]:
+        found += more
+        reached |= {one.id for one in more}
+    return found
 
 
 def new_key(randomness: bytes, prefix: str = KEY_PREFIX) -> str:

@@ -15,6 +15,7 @@ from commonplace.domain.credential import KEY_BYTES, Credential, User, key_hash,
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound, Unauthenticated
 from commonplace.domain.filter import Filter
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, UserId, uuid7
+from commonplace.engine.revocation import Revoked, along_with, revoke_in
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 OWNER = "owner"
@@ -169,19 +170,26 @@ class Access:
 
         return await self._store.read(work)
 
-    async def revoke_key(self, name: str) -> Credential:
-        """From now on the key opens nothing."""
+    async def revoke_key(self, name: str) -> Revoked:
+        """From now on the key opens nothing, nor does what was made with it."""
         hand, now = await self._house_hand(), self._clock.now()
 
-        def work(tx: Transaction) -> Credential:
-            for credential in tx.credentials():
-                if name in (credential.name, credential.id) and credential.revoked_at is None:
-                    tx.revoke_credential(credential.id, now)
-                    tx.doings.note(hand, now, "key revoked", credential.id)
-                    return credential
-            raise NotFound("key", name, "`commonplace keys list` shows those that can be revoked, as valid")
+        def work(tx: Transaction) -> Revoked:
+            found = _revocable(tx, name, now)
+            tx.doings.note(hand, now, "key revoked", found.id)
+            return revoke_in(tx, hand, found, now)
 
         return await self._store.write(work)
+
+    async def revocable(self, name: str) -> Revoked:
+        """What `revoke_key` would take away."""
+        now = self._clock.now()
+
+        def work(tx: Reading) -> Revoked:
+            found = _revocable(tx, name, now)
+            return Revoked(found, tuple(along_with(tx, found.id, now)))
+
+        return await self._store.read(work)
 
     async def _house_hand(self) -> Actor:
         """Who sits at the machine, in the audit trail."""
@@ -290,6 +298,15 @@ def _opened(tx: Reading, credential: Credential) -> frozenset[CollectionId] | No
 def _has_key_for_all(credentials: Iterable[Credential], now: datetime) -> bool:
     """Whether someone holds a key to everything. Tokens may come from elsewhere, with spaces, and open only these."""
     return any(c.kind == "key" and Permission.ADMIN in c.permissions and c.is_valid(now) for c in credentials)
+
+
+def _revocable(tx: Reading, name: str, now: datetime) -> Credential:
+    """By its name or id. Of one that was revoked before, what was made with it may still be open."""
+    named = [one for one in tx.credentials() if name in (one.name, one.id)]
+    for one in sorted(named, key=lambda one: one.revoked_at is not None):
+        if one.revoked_at is None or along_with(tx, one.id, now):
+            return one
+    raise NotFound("key", name, "`commonplace keys list` shows those that can be revoked, as valid")
 
 
 def _credentials(tx: Reading) -> list[Credential]:

@@ -19,6 +19,7 @@ from commonplace.domain.credential import KEY_BYTES, KEY_DELETED, Credential, Us
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, uuid7
 from commonplace.engine.access import NewKey
+from commonplace.engine.revocation import revoke_in
 from commonplace.ports import Clock, Reading, Store, Transaction
 
 KEY = "key"
@@ -77,7 +78,7 @@ class Keys:
             now = self._clock.now()
             found = _own(tx, actor, key)
             if found.revoked_at is None:
-                tx.revoke_credential(found.id, now)
+                revoke_in(tx, actor, found, now)
                 tx.doings.note(actor, now, "shared key revoked", found.id)
             return _short(_me(tx, actor), replace(found, revoked_at=found.revoked_at or now))
 
@@ -88,9 +89,10 @@ class Keys:
         self._check(actor)
 
         def work(tx: Transaction) -> Credential:
-            found = _own(tx, actor, key)
+            found, now = _own(tx, actor, key), self._clock.now()
+            revoke_in(tx, actor, found, now)
             tx.remove_credential(found.id)
-            tx.doings.note(actor, self._clock.now(), KEY_DELETED, found.id)
+            tx.doings.note(actor, now, KEY_DELETED, found.id)
             return _short(_me(tx, actor), found)
 
         return await self._store.write(work)
@@ -116,7 +118,7 @@ class Keys:
         key = new_key(secrets.token_bytes(KEY_BYTES))
         until = _until(tx, actor, now, lasting)
         made = Credential(
-            identifier, actor.user, full, key_hash(key), permissions, now, until, kind=kind, collections=opens
+            identifier, actor.user, full, key_hash(key), permissions, now, until, None, kind, opens, actor.credential_id
         )
         tx.add_credential(made)
         what = "shared key created" if kind == SHARED else "key created"

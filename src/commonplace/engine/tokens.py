@@ -18,10 +18,11 @@ from commonplace.domain.credential import KEY_BYTES, TOKEN_PREFIX, Credential, U
 from commonplace.domain.errors import Invalid, NotFound, SpaceForbidden
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, UserId, uuid7
 from commonplace.engine.access import SPACE, Access, NewKey
+from commonplace.engine.revocation import TOKEN, Revoked, along_with, revoke_in
 from commonplace.engine.spaces import Spaces
 from commonplace.ports import Clock, Reading, Store, Transaction
 
-KIND = "token"
+KIND = TOKEN
 SCHEME = "sha256:"
 SHORTEST_PREFIX = 16
 LONGEST_DAYS = 36_500
@@ -62,7 +63,8 @@ class Tokens:
             user = self._enrolled(tx, name, now)
             ends = now + timedelta(days=days) if days else None
             identifier = CredentialId(uuid7(now, secrets.token_bytes(RANDOM_BYTES)))
-            made = Credential(identifier, user, name, key_hash(key), permissions, now, ends, None, KIND, opened)
+            hashed, maker = key_hash(key), actor.credential_id
+            made = Credential(identifier, user, name, hashed, permissions, now, ends, None, KIND, opened, maker)
             tx.add_credential(made)
             _trace(tx, actor, now, "token created", made)
             return made
@@ -84,16 +86,16 @@ class Tokens:
         governed = {one.id for one in await self._store.read(lambda tx: _governed(tx, actor))}
         return [(credential, user) for credential, user in await self._access.keys() if credential.id in governed]
 
-    async def revoke(self, actor: Actor, token: str) -> Credential:
-        """From now on it opens nothing."""
+    async def revoke(self, actor: Actor, token: str) -> Revoked:
+        """From now on it opens nothing, nor does what was made with it."""
         require(actor, Permission.ADMIN)
 
-        def work(tx: Transaction) -> Credential:
+        def work(tx: Transaction) -> Revoked:
             now = self._clock.now()
             found = _found(tx, actor, token)
-            tx.revoke_credential(found.id, now)
+            gone = revoke_in(tx, actor, found, now)
             _trace(tx, actor, now, "token revoked", found)
-            return found
+            return gone
 
         gone = await self._store.write(work)
         self._bell.set()
@@ -131,7 +133,8 @@ class Tokens:
                 tx.add_credential(replace(made, user=self._enrolled(tx, made.name, made.created_at)))
                 adopted += 1
             elif made.revoked_at and known.kind == KIND:
-                tx.revoke_credential(known.id, made.revoked_at)
+                for one in (known, *along_with(tx, known.id, made.revoked_at)):
+                    tx.revoke_credential(one.id, made.revoked_at)
         return adopted
 
     def _read(self, entry: Mapping[str, Any]) -> Credential | None:

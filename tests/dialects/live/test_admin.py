@@ -192,6 +192,21 @@ async def test_a_token_is_revoked_by_what_the_list_shows_or_more_of_it(
         assert (await _listed(local, name))["revoked"] is True
 
 
+@behaviour("live.admin_revoke_token.along")
+async def test_with_a_token_goes_what_was_made_with_it(
+    engine: Engine, local: LiveConversation, settings: Settings
+) -> None:
+    stolen, name = await local.token("read,write,admin", name="stolen"), unique()
+    async with spoken_to_as(engine, settings, stolen) as thief:
+        second = await thief.token("read,write,admin", name=name)
+    assert (await _listed(local, name))["made_with"] == "stolen"
+    assert "made_with" not in await _listed(local, "stolen")
+    gone = await local.call("admin_revoke_token", token_hash=_hash(stolen))
+    assert gone["revoked_along"] == [{"name": name, "token_hash": f"sha256:{_hash(second)[:16]}..."}]
+    assert (gone["along_total"], gone["message"]) == (1, "Token révoqué, avec 1 accès créé(s) par lui")
+    assert (await _listed(local, name))["revoked"] is True
+
+
 @behaviour("live.admin_revoke_token.hash")
 async def test_less_than_16_characters_of_a_hash_are_refused(talk: LiveConversation) -> None:
     token = await talk.token()

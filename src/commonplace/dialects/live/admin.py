@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from commonplace.dialects.live.parameters import permissions as read_permissions
 from commonplace.dialects.live.parameters import separated
 from commonplace.domain.access import Permission
 from commonplace.domain.credential import Credential
+from commonplace.domain.identifiers import CredentialId
 from commonplace.engine.tokens import ALL, SCHEME, space_names
 
 WARNING = "⚠️ Ce token ne sera PLUS JAMAIS affiché !"
@@ -47,15 +49,22 @@ async def admin_create_token(
 async def admin_list_tokens(call: Call) -> dict[str, Any]:
     """List the tokens and keys: what they allow, never what they are."""
     found = await call.engine.tokens.all(call.actor)
-    shown = [_token(credential, user.name) for credential, user in found[: answers.MOST_LISTED]]
+    names = {credential.id: credential.name for credential, _ in found}
+    shown = [_token(one, user.name, names) for one, user in found[: answers.MOST_LISTED]]
     return {"status": "ok", "tokens": shown, "total": len(found), "has_more": len(found) > len(shown)}
 
 
 @live.overrules
 async def admin_revoke_token(call: Call, token_hash: TokenHash) -> dict[str, Any]:
-    """Revoke a token: from now on it opens nothing."""
+    """Revoke a token: from now on it opens nothing, nor does what was made with it."""
     gone = await call.engine.tokens.revoke(call.actor, token_hash)
-    return {"status": "ok", "name": gone.name, "token_hash": _hash(gone), "message": "Token révoqué"}
+    found = gone.credential
+    answer = {"status": "ok", "name": found.name, "token_hash": _hash(found), "message": "Token révoqué"}
+    if not gone.along:
+        return answer
+    along = [{"name": one.name, "token_hash": _hash(one)} for one in gone.along]
+    message = f"Token révoqué, avec {len(along)} accès créé(s) par lui"
+    return {**answer, "message": message, "revoked_along": along[: answers.MOST_LISTED], "along_total": len(along)}
 
 
 @live.overrules
@@ -79,7 +88,8 @@ async def admin_update_token(
     }
 
 
-def _token(credential: Credential, user: str) -> dict[str, Any]:
+def _token(credential: Credential, user: str, names: Mapping[CredentialId, str]) -> dict[str, Any]:
+    maker = {"made_with": names.get(credential.made_with)} if credential.made_with else {}
     return {
         "name": credential.name,
         "user": user,
@@ -90,6 +100,7 @@ def _token(credential: Credential, user: str) -> dict[str, Any]:
         "created_at": answers.instant(credential.created_at),
         "expires_at": answers.instant(credential.expires_at) if credential.expires_at else None,
         "revoked": credential.revoked_at is not None,
+        **maker,
     }
 
 

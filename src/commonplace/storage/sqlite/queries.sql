@@ -91,7 +91,7 @@ SELECT id, name, time_zone, created_at FROM users WHERE id = :id
 INSERT INTO users (id, name, time_zone, created_at) VALUES (:id, :name, :time_zone, :created_at)
 
 -- fragment: credential
-id, user, name, hash, permissions, created_at, expires_at, revoked_at, kind, collections
+id, user, name, hash, permissions, created_at, expires_at, revoked_at, kind, collections, made_with
 
 -- name: credential_by_hash
 SELECT {credential} FROM credentials WHERE hash = :hash
@@ -103,8 +103,11 @@ SELECT {credential} FROM credentials WHERE id = :id
 SELECT {credential} FROM credentials ORDER BY created_at, id
 
 -- name: add_credential
-INSERT INTO credentials (id, user, name, hash, permissions, created_at, expires_at, revoked_at, kind, collections)
-VALUES (:id, :user, :name, :hash, :permissions, :created_at, :expires_at, :revoked_at, :kind, :collections)
+INSERT INTO credentials (
+    id, user, name, hash, permissions, created_at, expires_at, revoked_at, kind, collections, made_with
+) VALUES (
+    :id, :user, :name, :hash, :permissions, :created_at, :expires_at, :revoked_at, :kind, :collections, :made_with
+)
 
 -- name: change_credential
 UPDATE credentials SET permissions = :permissions, collections = :collections WHERE id = :id

@@ -114,7 +114,7 @@ def credential(row: Row) -> Credential:
     permissions = frozenset(map(Permission, row[4].split(",")))
     ends = (maybe_moment(row[6]), maybe_moment(row[7]))
     opens = None if row[9] is None else tuple(json.loads(row[9]))
-    return Credential(row[0], row[1], row[2], row[3], permissions, moment(row[5]), *ends, row[8], opens)
+    return Credential(row[0], row[1], row[2], row[3], permissions, moment(row[5]), *ends, row[8], opens, row[10])
 
 
 def event(row: Row) -> Event:

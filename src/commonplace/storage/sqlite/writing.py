@@ -60,6 +60,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
             revoked_at=rows.maybe_micros(credential.revoked_at),
             kind=credential.kind,
             collections=None if credential.collections is None else rows.as_json(credential.collections),
+            made_with=credential.made_with,
         )
 
     def change_credential(self, credential: Credential) -> None:
