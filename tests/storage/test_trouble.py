@@ -367,16 +367,6 @@ async def test_what_a_damaged_page_does_not_hold_can_still_be_read(folder: Path)
     await house.store.close()
 
 
-async def test_a_database_of_someone_else_is_refused_and_left_alone(folder: Path) -> None:
-    folder.mkdir()
-    altered(folder / FILE_NAME, lambda c: c.execute("CREATE TABLE theirs (a)"))
-    with pytest.raises(StoreCorrupt, match="not one of Commonplace"):
-        opened(folder)
-    altered(folder / FILE_NAME, lambda c: c.pragma("user_version", 1))
-    with pytest.raises(StoreCorrupt, match="not one of Commonplace"):
-        opened(folder)
-
-
 async def test_a_file_from_a_later_release_is_refused_and_left_alone(folder: Path) -> None:
     await filled(folder)
     later = len(migrations.steps()) + 1

@@ -348,6 +348,10 @@ WORDINGS: Mapping[type[BaseException], Wording | Callable[[Any], Wording]] = {
         "すべてのサーバーを止めて、最新のバックアップを復元してください。`commonplace backups` で一覧を表示し、"
         f"`commonplace restore NAME --yes` で復元できます。壊れたファイルも残ります。{_KEPT}",
     ),
+    errors.StoreForeign: _store(
+        "{e.path} は他のプログラムのデータベースです",
+        "`--data-dir` で別のフォルダーを指定するか、そのファイルを移動してください。ファイルは変更されていません",
+    ),
     errors.StoreTooNew: _store(
         "{e.path} は新しいバージョンで作られています",
         f"commonplace を更新するか、`--data-dir` で別のフォルダーを指定してください。{_KEPT}",

@@ -122,6 +122,15 @@ class StoreCorrupt(StoreFailed):
 
 
 @dataclass(eq=False)
+class StoreForeign(StoreFailed):
+    """The file is a database of another program."""
+
+    @property
+    def remedy(self) -> str:
+        return "choose another folder with --data-dir, or move that file away; it was not changed"
+
+
+@dataclass(eq=False)
 class StoreTooNew(StoreFailed):
     """The file was written by a later release."""
 

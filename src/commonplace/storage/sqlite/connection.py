@@ -19,7 +19,8 @@ from commonplace.domain.errors import (
     StoreReadOnly,
 )
 from commonplace.language.scripts import fold
-from commonplace.storage.sqlite.encryption import misfit, unlock, wrong_key
+from commonplace.storage.sqlite.encryption import is_marked, misfit, unlock, wrong_key
+from commonplace.storage.sqlite.ownership import refuse_stranger
 
 PATIENCE_MS = 60_000
 """How long a process waits for another one's write. Writes last milliseconds; this is for a stopped process."""
@@ -105,6 +106,8 @@ def connect(path: Path, *, writable: bool, key: str = "") -> apsw.Connection:
     """A connection with the promises of this store: durable, patient, forgetful of what is deleted."""
     if refusal := misfit(path, key):
         raise refusal
+    if writable and not key and not is_marked(path):
+        refuse_stranger(path)
     try:
         return _connected(path, key, writable=writable)
     except apsw.NotADBError:

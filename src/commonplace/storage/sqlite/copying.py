@@ -13,7 +13,15 @@ import apsw
 
 from commonplace.domain.backup import Contents
 from commonplace.domain.chain import Block, check
-from commonplace.domain.errors import BackupBroken, ChainBroken, KeyNeeded, StoreCorrupt, StoreFailed, StoreTooNew
+from commonplace.domain.errors import (
+    BackupBroken,
+    ChainBroken,
+    KeyNeeded,
+    StoreCorrupt,
+    StoreFailed,
+    StoreForeign,
+    StoreTooNew,
+)
 from commonplace.storage.sqlite.connection import naming_the_cause, translated
 from commonplace.storage.sqlite.encryption import Form, address, form, key_missing, unlock, wrong_key
 from commonplace.storage.sqlite.migrations import SEALED, check_readable, schema_version
@@ -107,7 +115,7 @@ def inspected(path: Path, key: str, *, chain: bool = False) -> Contents:
             return contents(file)
     except (StoreTooNew, KeyNeeded):
         raise
-    except StoreCorrupt as foreign:
+    except (StoreCorrupt, StoreForeign) as foreign:
         raise BackupBroken(str(path), foreign.reason) from foreign
     except ChainBroken as broken:
         raise BackupBroken(str(path), broken.message) from broken

@@ -17,6 +17,7 @@ import apsw
 
 from commonplace.domain.errors import KeyNeeded, KeyUnneeded, StoreCorrupt, StoreFailed
 from commonplace.storage.sqlite.changeover import explained
+from commonplace.storage.sqlite.ownership import APPLICATION_ID
 
 _MAGIC = b"SQLite format 3\x00"
 _SALT = 16
@@ -27,6 +28,8 @@ _PAYLOAD_FRACTIONS = b"\x40\x20\x20"
 
 
 _HEADER = 100
+_MARK = slice(68, 72)
+_OURS = APPLICATION_ID.to_bytes(4, "big")
 _EXPANSION = slice(72, 92)
 """Zeros in every SQLite file, and in an encrypted one as random as the rest: a damaged beginning does not hide it."""
 
@@ -50,6 +53,11 @@ def form(path: Path) -> Form:
     if head.startswith(_MAGIC) or is_open or head[21:24] != _PAYLOAD_FRACTIONS:
         return Form.FOREIGN
     return Form.ENCRYPTED
+
+
+def is_marked(path: Path) -> bool:
+    """Whether its first bytes say that it is a store, or nothing yet; another may still be one, marked in its log."""
+    return _head(path)[_MARK] in (b"", _OURS)
 
 
 def _head(path: Path) -> bytes:

@@ -7,19 +7,14 @@ from typing import Any
 import apsw
 
 from commonplace.domain.chain import revision_seal
-from commonplace.domain.errors import StoreCorrupt, StoreTooNew
+from commonplace.domain.errors import StoreTooNew
 from commonplace.storage.sqlite.connection import can_fold
+from commonplace.storage.sqlite.ownership import APPLICATION_ID, stranger
 
-APPLICATION_ID = 0x434F4D50
-"""'COMP' in the file's header: how `file` and we ourselves know whose file it is."""
+__all__ = ["APPLICATION_ID", "SEALED", "check_readable", "is_current", "migrate", "schema_version", "steps"]
 
 SEALED = 9
 """From this step on revisions have seals."""
-
-_LOOK = """
-SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
-FROM pragma_user_version, pragma_application_id
-"""
 
 
 def steps() -> list[str]:
@@ -38,12 +33,11 @@ def is_current(connection: apsw.Connection) -> bool:
 
 def check_readable(connection: apsw.Connection, path: Path) -> None:
     """Refuse a file that is someone else's or from a later release."""
-    # One statement, so that another process cannot migrate the file between two looks at it.
-    version, owner, tables = connection.execute(_LOOK).get
+    version, refusal = stranger(connection, path)
+    if refusal:
+        raise refusal
     if version > len(steps()):
         raise StoreTooNew(str(path), f"its schema is {version}, this release knows {len(steps())}")
-    if (owner != APPLICATION_ID) if version else tables:
-        raise StoreCorrupt(str(path), "it is an SQLite file, but not one of Commonplace")
 
 
 def migrate(connection: apsw.Connection, path: Path) -> None:
