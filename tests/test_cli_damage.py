@@ -101,3 +101,21 @@ async def test_an_interrupted_rekey_is_told_with_the_command_that_finishes_it(fo
     assert "fail rekey: " in run("doctor", *where, **KEY).stdout
     assert run("rekey", *where, COMMONPLACE_NEW_ENCRYPTION_KEY=KEY["COMMONPLACE_ENCRYPTION_KEY"]).returncode == 0
     assert "fail rekey" not in run("doctor", *where, **KEY).stdout
+
+
+# Where the store is gone
+
+
+async def test_after_a_new_store_was_begun_the_backups_of_the_one_before_are_still_told(folder: Path) -> None:
+    await filled(folder, "the lighthouse keeper sleeps")
+    where = ("--data-dir", str(folder))
+    assert run("backup", "before", *where).returncode == 0
+    for file in folder.glob("commonplace.db*"):
+        file.unlink()
+    for command in ("verify", "backup", "keys list", "history sessions"):
+        answer = run(*command.split(), *where)
+        assert answer.returncode == 2
+        assert "there are backups of one: `commonplace restore before --yes`" in answer.stderr
+    await filled(folder, "something else")
+    said = run("doctor", *where).stdout
+    assert "warn backups: none of this store" in said or "ok   backups: the newest is daily-" in said

@@ -363,9 +363,9 @@ async def test_a_store_that_is_gone_is_not_passed_over_beside_its_backups(folder
     answer = run("doctor", "--data-dir", str(folder))
     assert answer.returncode == 1
     assert "there are backups of one" in answer.stdout
-    assert "`commonplace restore before` puts the latest back" in answer.stdout
+    assert "`commonplace restore before --yes` puts the latest back" in answer.stdout
     served = run("serve", "--data-dir", str(folder))
-    assert "`commonplace restore before` puts the latest back" in served.stderr
+    assert "`commonplace restore before --yes` puts the latest back" in served.stderr
     assert served.returncode == (2 if lost == "emptied" else 0)
     assert run("restore", "--data-dir", str(folder), "before", "--yes").returncode == 0
     assert run("verify", "--data-dir", str(folder)).returncode == 0

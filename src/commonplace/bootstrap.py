@@ -321,7 +321,8 @@ def mention_backups(settings: Settings) -> None:
     """To begin anew in silence where a store has been would hide that it is gone."""
     if not has_store(settings) and (name := latest_backup(settings)):
         logging.getLogger(__name__).warning(
-            "there is no store in %s, though there are backups of one: `commonplace restore %s` puts the latest back",
+            "there is no store in %s, though there are backups of one; an empty one is begun: "
+            "`commonplace restore %s --yes` puts the latest back",
             settings.folder,
             name,
         )

@@ -94,6 +94,29 @@ async def test_the_newest_stays_however_old_it_is(engine: Engine, owner: Actor, 
     assert await engine.backups.prune(owner) == []
 
 
+async def test_those_of_a_store_that_is_gone_stay_however_old_they_are(
+    engine: Engine, owner: Actor, clock: Clock, folder: Path
+) -> None:
+    await engine.memories.remember(owner, Draft("one"))
+    for _ in range(3):
+        await engine.upkeep.once()
+        clock.advance(DAY)
+    lost = await names(engine, owner)
+    await engine.close()
+    for file in folder.glob("commonplace.db*"):
+        file.unlink()
+    anew = another(folder, clock)
+    person = await anew.access.local_owner()
+    await anew.memories.remember(person, Draft("two"))
+    for _ in range(12):
+        await anew.upkeep.once()
+        clock.advance(DAY)
+    found = await names(anew, person)
+    assert found[:3] == lost
+    assert len(found[3:]) == 8
+    await anew.close()
+
+
 async def test_of_several_processes_one_makes_it(engine: Engine, owner: Actor, clock: Clock, folder: Path) -> None:
     await engine.memories.remember(owner, Draft("one"))
     others = [another(folder, clock) for _ in range(3)]

@@ -64,7 +64,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
     if not has_store(settings):
         latest = latest_backup(settings)
         lost = f"no store in {settings.folder}" + (", though there are backups of one" if latest else "")
-        back = f"`commonplace restore {latest}` puts the latest back" if latest else "`commonplace serve` makes one"
+        restore = f"`commonplace restore {latest} --yes` puts the latest back"
+        back = restore if latest else "`commonplace serve` makes one"
         yield Finding(FAIL, "folder", lost, f"{back}, or --data-dir")
         return
     yield from _folder(settings)
@@ -227,8 +228,12 @@ def _is_whole(copy: Path) -> bool:
 
 
 async def _backups(engine: Engine, settings: Settings) -> Finding:
-    latest = await engine.backups.latest()
+    latest = next(reversed(await engine.backups.own()), None)
     once = "`commonplace backup` makes one"
+    if latest is None and (other := await engine.backups.latest()):
+        words = f"none of this store; those in {engine.backups.location} are of another, perhaps of one that was here"
+        back = f"`commonplace restore {other.name} --yes` puts the latest of them in its place"
+        return Finding(WARN, "backups", words, f"{back}; {once} of what is here now")
     if latest is None:
         empty = not await engine.events.last()
         return Finding(OK if empty else WARN, "backups", "none", "" if empty else once)

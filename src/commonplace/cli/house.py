@@ -40,13 +40,22 @@ def plain(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def _lost(settings: Settings) -> str:
+    """What to do where a store should be."""
+    from commonplace.bootstrap import latest_backup
+
+    if latest := latest_backup(settings):
+        return f"there are backups of one: `commonplace restore {latest} --yes` puts the latest back"
+    return "name that of a server with --data-dir"
+
+
 def with_engine(options: argparse.Namespace, work: Work, *, founding: bool = False) -> int:
     """Run a command over the engine; without `founding` only where there is a store already."""
     from commonplace.bootstrap import build, has_store
 
     settings = folder_settings(options)
     if not founding and not has_store(settings):
-        raise NotFound("store in the folder", settings.data_dir)
+        raise NotFound("store in the folder", settings.data_dir, _lost(settings))
 
     async def run() -> int:
         engine = build(settings)

@@ -114,6 +114,11 @@ class Backups:
         found = await self._vault.backups() if self._vault else ()
         return found[-1] if found else None
 
+    async def own(self) -> Sequence[Backup]:
+        """Those of this very store, the latest last; whose one without a description is nobody can say."""
+        store = await self._store.read(lambda tx: tx.meta("store") or "")
+        return [one for one in await self._place().backups() if one.contents and one.contents.store == store]
+
     async def verify(self, actor: Actor, name: str) -> Backup:
         """Read it back, every page and every block."""
         _check(actor)
@@ -204,13 +209,13 @@ class Backups:
         if self._done != day and not await self._vault.has(daily_name(day)):
             return daily_name(day) if await self._store.read(lambda tx: tx.last_event()) else ""
         self._done = day
-        return grown_name(self._clock.now().astimezone(self._zone)) if await self._is_outgrown(self._vault) else ""
+        return grown_name(self._clock.now().astimezone(self._zone)) if await self._is_outgrown() else ""
 
-    async def _is_outgrown(self, vault: Vault) -> bool:
+    async def _is_outgrown(self) -> bool:
         """The folder is looked at anew before the answer is yes: another process may have made one."""
         if self._latest is not None and not await self._has_outgrown(self._latest):
             return False
-        made = [one for one in await vault.backups() if is_periodic(one.name)]
+        made = [one for one in await self.own() if is_periodic(one.name)]
         self._latest = made[-1] if made else None
         return self._latest is not None and await self._has_outgrown(self._latest)
 
@@ -240,8 +245,9 @@ class Backups:
             logger.warning("%s: %s, but it could not be noted: %s", what, subject, failure)
 
     async def _prune(self) -> Sequence[str]:
+        """Only of this store. Those of one that was here before may be all that is left of it."""
         vault, horizon = self._place(), self._clock.now() - self._rhythm.keep
-        own = [one for one in await vault.backups() if is_automatic(one.name)]
+        own = [one for one in await self.own() if is_automatic(one.name)]
         gone = [one.name for one in own[:-1] if one.made_at < horizon]  # the newest stays, however old
         for name in gone:
             await vault.remove(name)
