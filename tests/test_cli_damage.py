@@ -119,3 +119,29 @@ async def test_after_a_new_store_was_begun_the_backups_of_the_one_before_are_sti
     await filled(folder, "something else")
     said = run("doctor", *where).stdout
     assert "warn backups: none of this store" in said or "ok   backups: the newest is daily-" in said
+
+
+# Where nothing is found
+
+
+async def test_a_folder_without_backups_is_told_from_one_that_is_not_there(folder: Path, tmp_path: Path) -> None:
+    missing = run("backups", "--data-dir", str(folder))
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert f"no folder of backups '{folder / 'backups'}'" in missing.stderr
+    assert run("keys", "create", "one", "--user", "bob", "--data-dir", str(folder)).returncode == 0
+    none = run("backups", "--data-dir", str(folder))
+    assert (none.returncode, none.stdout) == (0, "")
+    assert "no backups in" in none.stderr
+    assert run("backups", "--data-dir", str(folder), "--backup-dir", str(tmp_path / "slip")).returncode == 2
+
+
+async def test_what_one_user_does_not_see_is_looked_for_as_another(folder: Path) -> None:
+    where = ("--data-dir", str(folder))
+    await filled(folder, "the lighthouse keeper sleeps")
+    assert "--user" not in run("history", "session", "none", *where).stderr
+    assert run("keys", "create", "one", "--user", "bob", *where).returncode == 0
+    for command in (("session", "none"), ("versions", "core://none"), ("take-back", "none")):
+        answer = run("history", *command, *where)
+        assert answer.returncode == 2
+        assert "looked as owner; --user NAME looks as another, like bob" in answer.stderr
+    assert "nothing yet; looked as bob" in run("history", "sessions", "--user", "bob", *where).stderr

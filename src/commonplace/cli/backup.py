@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings, with_engine
-from commonplace.domain.errors import Invalid, StoreCorrupt
+from commonplace.domain.errors import Invalid, NotFound, StoreCorrupt
+from commonplace.settings import Settings
 
 if TYPE_CHECKING:
     from commonplace.domain.access import Actor
@@ -76,11 +77,26 @@ def _backups(options: argparse.Namespace) -> int:
         asyncio.run(vault(folder_settings(options)).remove(options.remove))
         print(f"removed {options.remove}", file=sys.stderr)
         return 0
+    settings = folder_settings(options)
+    found = asyncio.run(vault(settings).backups())
+    if not found:
+        return _none(settings)
     print("NAME\tMADE\tMEMORIES\tBYTES\tENCRYPTED")
-    for one in asyncio.run(vault(folder_settings(options)).backups()):
+    for one in found:
         memories = "?" if one.memories is None else one.memories
         encrypted = "yes" if one.encrypted else "no"
         print(one.name, f"{one.made_at:%Y-%m-%dT%H:%M:%SZ}", memories, one.bytes, encrypted, sep="\t")
+    return 0
+
+
+def _none(settings: Settings) -> int:
+    """Of a store that is there, that is how things are; else the folder may be a slip."""
+    from commonplace.bootstrap import has_store
+
+    place = settings.backup_folder
+    if not place.is_dir() and (settings.backup_dir or not has_store(settings)):
+        raise NotFound("folder of backups", str(place), "name it with --backup-dir, or the store's with --data-dir")
+    print(f"no backups in {place} yet; `commonplace backup` makes one", file=sys.stderr)
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.house import add_data_dir, plain, with_engine
+from commonplace.cli.house import Work, add_data_dir, plain, with_engine
 
 if TYPE_CHECKING:
     from commonplace.domain.access import Actor
@@ -57,13 +57,40 @@ def _action(actions: Any, name: str, run: Any, text: str) -> argparse.ArgumentPa
 def _sessions(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
         actor = await _person(engine, options)
+        found = await engine.history.sessions(actor, options.limit)
+        if not found and (hint := await _others(engine, options.user)):
+            print(f"nothing yet; {hint}", file=sys.stderr)
         print("LAST CHANGE\tCHANGES\tMEMORIES\tBY\tSESSION")
-        for one in await engine.history.sessions(actor, options.limit):
+        for one in found:
             last = f"{one.ended_at.astimezone(actor.zone):%Y-%m-%d %H:%M}"
             print(last, one.changes, one.memories, plain(one.by.credential), plain(one.name), sep="\t")
         return 0
 
-    return with_engine(options, work)
+    return _looking(options, work)
+
+
+def _looking(options: argparse.Namespace, work: Work) -> int:
+    """What is not there for one user may be there for another, whom nothing else would bring to mind."""
+
+    async def look(engine: Engine) -> int:
+        from commonplace.domain.errors import NotFound
+
+        try:
+            return await work(engine)
+        except NotFound as missing:
+            hint = await _others(engine, options.user)
+            if hint and missing.what != "user":
+                missing.advice = "; ".join(filter(None, (missing.advice, hint)))
+            raise
+
+    return with_engine(options, look)
+
+
+async def _others(engine: Engine, user: str) -> str:
+    """As whom else one may look; empty where there is nobody else."""
+    names = dict.fromkeys(["owner", *(one.name for _, one in await engine.access.keys())])
+    others = [name for name in names if name != user]
+    return f"looked as {user}; --user NAME looks as another, like {plain(', '.join(others[:5]))}" if others else ""
 
 
 def _session(options: argparse.Namespace) -> int:
@@ -77,7 +104,7 @@ def _session(options: argparse.Namespace) -> int:
             print(at, done.event.kind.value, tool, subject, text, *tied, sep="\t")
         return 0
 
-    return with_engine(options, work)
+    return _looking(options, work)
 
 
 def _other_end(done: Done) -> tuple[str, str]:
@@ -92,7 +119,7 @@ def _versions(options: argparse.Namespace) -> int:
             print(one.number, at, plain(one.author.tool), plain(one.author.session), _glimpse(one.content), sep="\t")
         return 0
 
-    return with_engine(options, work)
+    return _looking(options, work)
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -107,7 +134,7 @@ def _compare(options: argparse.Namespace) -> int:
                 print(f"{name}: {_shown(getattr(comparison.old, name))} -> {_shown(getattr(comparison.new, name))}")
         return 0
 
-    return with_engine(options, work)
+    return _looking(options, work)
 
 
 def _shown(value: object) -> str:
@@ -122,7 +149,7 @@ def _restore(options: argparse.Namespace) -> int:
         print(f"{options.memory} is again what it was in version {options.version} (now version {memory.version})")
         return 0
 
-    return with_engine(options, work)
+    return _looking(options, work)
 
 
 def _take_back(options: argparse.Namespace) -> int:
@@ -135,7 +162,7 @@ def _take_back(options: argparse.Namespace) -> int:
             print("nothing was changed; add --yes to do it", file=sys.stderr)
         return 0
 
-    return with_engine(options, work)
+    return _looking(options, work)
 
 
 def _report(undone: Undone) -> None:
