@@ -27,7 +27,7 @@ TABLES: dict[str, Table] = {
         "toDate": (TEXT, LEFT_OUT),
         "searchType": (TEXT, "hybrid"),
         "limit": (COUNT, 10),
-        "threshold": (NUMBER, 0.1),
+        "threshold": (NUMBER, 0.2),
     },
     "update_memory": {
         "id": (TEXT, REQUIRED),
