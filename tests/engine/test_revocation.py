@@ -1,17 +1,18 @@
 """Whoever loses a key loses what was made with it: a thief may have made himself others."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
 from commonplace.domain.access import ALL_PERMISSIONS, Actor, Permission
-from commonplace.domain.errors import NotFound, Unauthenticated
+from commonplace.domain.errors import Invalid, NotFound, Unauthenticated
 from commonplace.engine import Engine
 from commonplace.engine.access import NewKey
 from commonplace.engine.revocation import ALONG
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
-from tests.fakes import Embedder
+from tests.fakes import Clock, Embedder
 
 pytestmark = pytest.mark.anyio
 
@@ -61,6 +62,31 @@ async def test_with_a_token_goes_only_what_was_made_with_it(engine: Engine, owne
     gone = await engine.tokens.revoke(owner, keys["token"].credential.hash)
     assert [one.name for one in gone.along] == ["third"]
     assert await opening(engine, keys) == {"stolen", "owner/second", "other"}
+
+
+async def test_a_key_may_go_alone_where_it_is_exchanged_for_another(engine: Engine) -> None:
+    keys = await family(engine)
+    assert (await engine.access.revocable("stolen", alone=True)).along == ()
+    assert (await engine.access.revoke_key("stolen", alone=True)).along == ()
+    assert await opening(engine, keys) == set(keys) - {"stolen"}
+
+
+async def test_of_the_keys_of_one_name_the_valid_one_is_revoked(engine: Engine, clock: Clock) -> None:
+    await engine.access.create_key("agent", READ, expires_at=clock.now() + timedelta(days=1))
+    clock.advance(timedelta(days=2))
+    later = await engine.access.create_key("agent", READ)
+    await engine.access.revoke_key("agent")
+    with pytest.raises(Unauthenticated):
+        await entered(engine, later)
+
+
+async def test_a_name_of_several_valid_ones_is_refused_with_their_ids(engine: Engine, owner: Actor) -> None:
+    key = await engine.access.create_key("agent", READ)
+    token = await engine.tokens.create(owner, "agent", READ, [], 0)
+    with pytest.raises(Invalid, match=token.credential.id):
+        await engine.access.revoke_key("agent")
+    await engine.access.revoke_key(token.credential.id)
+    assert await entered(engine, key)
 
 
 async def test_what_stayed_open_behind_a_revoked_key_can_still_be_revoked(engine: Engine, folder: Path) -> None:

@@ -29,6 +29,7 @@ def add_keys(commands: Any) -> None:
     listing.set_defaults(run=_list_keys)
     revoke = actions.add_parser("revoke", help="make a key useless from now on, with all that was made with it")
     revoke.add_argument("name", metavar="NAME", help="its name or id")
+    revoke.add_argument("--alone", action="store_true", help="leave what was made with it: the key is exchanged")
     revoke.add_argument("--dry-run", action="store_true", help="only show what would be revoked with it")
     revoke.set_defaults(run=_revoke_key)
     for action in (create, listing, revoke):
@@ -87,7 +88,8 @@ def _list_keys(options: argparse.Namespace) -> int:
 def _revoke_key(options: argparse.Namespace) -> int:
     async def work(engine: Engine) -> int:
         access = engine.access
-        gone = await (access.revocable(options.name) if options.dry_run else access.revoke_key(options.name))
+        take = access.revocable if options.dry_run else access.revoke_key
+        gone = await take(options.name, alone=options.alone)
         did = "would revoke" if options.dry_run else "revoked"
         print(f"{did} {gone.credential.name}", file=sys.stderr)
         for one in gone.along:

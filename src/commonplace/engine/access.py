@@ -170,24 +170,24 @@ class Access:
 
         return await self._store.read(work)
 
-    async def revoke_key(self, name: str) -> Revoked:
-        """From now on the key opens nothing, nor does what was made with it."""
+    async def revoke_key(self, name: str, *, alone: bool = False) -> Revoked:
+        """From now on the key opens nothing, nor does what was made with it, unless it goes alone."""
         hand, now = await self._house_hand(), self._clock.now()
 
         def work(tx: Transaction) -> Revoked:
             found = _revocable(tx, name, now)
             tx.doings.note(hand, now, "key revoked", found.id)
-            return revoke_in(tx, hand, found, now)
+            return revoke_in(tx, hand, found, now, alone=alone)
 
         return await self._store.write(work)
 
-    async def revocable(self, name: str) -> Revoked:
+    async def revocable(self, name: str, *, alone: bool = False) -> Revoked:
         """What `revoke_key` would take away."""
         now = self._clock.now()
 
         def work(tx: Reading) -> Revoked:
             found = _revocable(tx, name, now)
-            return Revoked(found, tuple(along_with(tx, found.id, now)))
+            return Revoked(found, () if alone else tuple(along_with(tx, found.id, now)))
 
         return await self._store.read(work)
 
@@ -301,9 +301,13 @@ def _has_key_for_all(credentials: Iterable[Credential], now: datetime) -> bool:
 
 
 def _revocable(tx: Reading, name: str, now: datetime) -> Credential:
-    """By its name or id. Of one that was revoked before, what was made with it may still be open."""
+    """By its name or id. Of one that opens nothing any more, what was made with it may still be open."""
     named = [one for one in tx.credentials() if name in (one.name, one.id)]
-    for one in sorted(named, key=lambda one: one.revoked_at is not None):
+    valid = [one for one in named if one.is_valid(now)]
+    if len(valid) > 1:
+        ids = ", ".join(one.id for one in valid)
+        raise Invalid("name", f"{name!r} is the name of {len(valid)}; give the id of one: {ids}")
+    for one in valid or named:
         if one.revoked_at is None or along_with(tx, one.id, now):
             return one
     raise NotFound("key", name, "`commonplace keys list` shows those that can be revoked, as valid")

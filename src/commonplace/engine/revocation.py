@@ -32,9 +32,9 @@ def along_with(tx: Reading, credential: CredentialId, now: datetime) -> Sequence
     return [one for one in made_with(tx.credentials(), credential) if one.is_valid(now)]
 
 
-def revoke_in(tx: Transaction, actor: Actor, credential: Credential, now: datetime) -> Revoked:
+def revoke_in(tx: Transaction, actor: Actor, credential: Credential, now: datetime, *, alone: bool = False) -> Revoked:
     """Its own end is for the caller to note; that of those that go along is noted here."""
-    along = along_with(tx, credential.id, now)
+    along = () if alone else along_with(tx, credential.id, now)
     for one in (credential, *along):
         tx.revoke_credential(one.id, now)
     for one in along:
