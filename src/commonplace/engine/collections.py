@@ -293,7 +293,7 @@ class Collections:
         return await self._store.read(work)
 
     async def move(self, actor: Actor, references: Iterable[Reference], target: CollectionId | None) -> list[Memory]:
-        """Put memories into another collection, all or none; None is each author's own."""
+        """Put memories into another collection, all or none; None is each author's own. Those that were not there."""
         require(actor, Permission.WRITE)
         wanted = list(references)
 
@@ -305,10 +305,9 @@ class Collections:
             found = list({memory.number: memory for memory in named}.values())  # by its id and by its block it is one
             for memory in found:
                 check_may_move(tx, actor, memory)
-            return [
-                self.move_in(tx, actor, memory, tx.home(memory.author.user) if target is None else home)
-                for memory in found
-            ]
+            goals = [tx.home(memory.author.user) if target is None else home for memory in found]
+            both = zip(found, goals, strict=True)
+            return [self.move_in(tx, actor, memory, goal) for memory, goal in both if goal != memory.home]
 
         return await self._store.write(work)
 

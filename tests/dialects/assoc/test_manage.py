@@ -132,6 +132,20 @@ async def test_into_a_session_a_memory_ends_with_it_and_out_of_one_it_stays(
     assert (await local.refused("memory", action="get", memory_id=lost))[0] == "MEMORY_NOT_FOUND"
 
 
+@behaviour("assoc.change_domain.moves")
+async def test_what_is_there_already_is_not_moved_and_told_apart(local: AssocConversation, engine: Engine) -> None:
+    kept, target = await local.store(), {"new_domain": "project", "project_id": await local.project()}
+    there = await local.store(domain="project", project_id=target["project_id"])
+    body = await local.told("memory_manage", action="change_domain", memory_ids=[kept, there], **target)
+    assert body["message"] == "1件の記憶をprojectドメインに移しました (すでにそこにある記憶: 1件)"
+    assert (body["data"]["changed_count"], body["data"]["memory_ids"]) == (1, [kept])
+    migration = {"source_domain": "project", "target_domain": "project", "project_id": target["project_id"]}
+    said = await local.says("admin", action="migrate_domain", migration_config=migration, force=True)
+    assert said == "0件の記憶をprojectドメインに移しました (すでにそこにある記憶: 2件)"
+    moved = [event for event in await engine.store.read(lambda tx: tx.events(0, 99)) if event.kind == "moved"]
+    assert {event.memory for event in moved} == {kept}
+
+
 @behaviour("assoc.change_domain.ends")
 async def test_who_moves_a_lasting_memory_into_a_session_is_told_when_it_ends(
     local: AssocConversation, clock: Clock
@@ -155,7 +169,7 @@ async def test_who_gives_memories_back_to_their_authors_is_told_how_many_go_to_w
     anna = await user(engine, "anna")
     home = await project(engine, owner, anna=Right.WRITE)
     hers = [(await keep(engine, anna, f"hers {number}", home)).id for number in range(3)]
-    mine, other = [await local.store(text, domain="project", project_id=home) for text in ("mine", "other")]
+    mine, _ = [await local.store(text, domain="project", project_id=home) for text in ("mine", "other")]
     told = "(行き先は作成者のuserドメインで、移動後は本人だけが見られます: 'anna' 2件, 'owner' 1件)"
     move = {"action": "change_domain", "new_domain": "user"}
     body = await local.told("memory_manage", memory_ids=[mine, *hers[:2]], **move)
@@ -167,7 +181,8 @@ async def test_who_gives_memories_back_to_their_authors_is_told_how_many_go_to_w
     assert said.endswith("'anna' 1件, 'owner' 1件)")
     body = await local.told("admin", action="migrate_domain", migration_config=config, force=True)
     assert [one["memory_count"] for one in body["data"]["recipients"]] == [1, 1]
-    assert await local.says("memory_manage", memory_ids=[other], **move) == "1件の記憶をuserドメインに移しました"
+    alone = await local.store(domain="project", project_id=home)
+    assert await local.says("memory_manage", memory_ids=[alone], **move) == "1件の記憶をuserドメインに移しました"
     again = await project(engine, owner, anna=Right.WRITE)
     await keep(engine, anna, "hers again", again)
     body = await local.told("project", action="delete", project_id=again)

@@ -231,7 +231,8 @@ async def migrate_domain(call: Call, *, migration_config: Migration, force: bool
     wanted = [Reference(id=memory.id) for memory in chosen.memories]
     moved = await call.engine.collections.move(call.actor, wanted, target.home)
     what, words = await moves.consequence(call, target, moved)
-    left = f" (残り{matched - len(moved)}件: もう一度実行してください)" if matched > len(moved) else ""
+    words += moves.already(len(wanted) - len(moved))
+    left = f" (残り{matched - len(wanted)}件: もう一度実行してください)" if matched > len(wanted) else ""
     told = f"{len(moved)}件の記憶を{goal}ドメインに移しました{words}{left}{stay}"
     return Done({**data, **what, "migrated_count": len(moved)}, told)
 

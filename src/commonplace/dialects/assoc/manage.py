@@ -156,6 +156,7 @@ async def change_domain(
     what, words = await moves.consequence(call, target, moved)
     ids = [memory.id for memory in moved]
     data = {"changed_count": len(moved), "memory_ids": ids, "new_domain": new_domain, **what}
+    words += moves.already(len(wanted) - len(moved))
     unused = scope.idle([new_domain], project_id, session_id)
     return Done(data, f"{len(moved)}件の記憶を{new_domain}ドメインに移しました{words}", unused)
 

@@ -26,6 +26,11 @@ async def consequence(call: Call, target: Target, memories: Iterable[Memory]) ->
     return {}, ""
 
 
+def already(count: int) -> str:
+    """Of how many nothing had to be moved."""
+    return f" (すでにそこにある記憶: {count}件)" if count else ""
+
+
 def _ending(target: Target) -> Told:
     """Nobody should lose what was meant to stay because it was tidied into a session."""
     session, _ = went(target)
