@@ -1,5 +1,6 @@
 """The page for pictures inside a host that knows MCP Apps, in a real browser."""
 
+import importlib
 import json
 from importlib.resources import files
 from typing import Any
@@ -70,10 +71,10 @@ def test_the_picture_is_as_light_as_its_host_and_says_how_high_it_is(tab: Any) -
     _tell(page, "ui/notifications/tool-result", _result(sample(50)))
     inside = page.frames[1]
     inside.locator("svg").first.wait_for()
-    ground = "getComputedStyle(document.body).backgroundColor"
-    inside.wait_for_function(f"{ground} === 'rgb(17, 20, 27)'")
+    ground = importlib.import_module("playwright.sync_api").expect(inside.locator("body"))
+    ground.to_have_css("background-color", "rgb(17, 20, 27)")  # the page lets nobody wait for a script of his own
     _tell(page, "ui/notifications/host-context-changed", {"theme": "light"})
-    inside.wait_for_function(f"{ground} === 'rgb(244, 245, 248)'")
+    ground.to_have_css("background-color", "rgb(244, 245, 248)")
     high = inside.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
     page.wait_for_function(
         f"heard.at(-1).method === 'ui/notifications/size-changed' && heard.at(-1).params.height === {high}"
