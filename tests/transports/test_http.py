@@ -257,6 +257,25 @@ async def test_http_and_sse_serve_the_same_memory(server: Served) -> None:
     assert OWNER_KEY not in str(found)
 
 
+def test_a_session_can_be_typed_as_it_is_shown_whatever_it_was_called(folder: Path) -> None:
+    stored = request("tools/call", modern=True, name="add_memory", arguments={"content": "stored under an odd name"})
+    odd = {"name": "odd\x00\x1b[2J\nname " + "y" * 50_000, "version": "1"}
+    stored["params"]["_meta"] = stored["params"]["_meta"] | {"io.modelcontextprotocol/clientInfo": odd}
+    headers = modern_headers("tools/call", "add_memory")
+    with served(folder) as server:
+        for told in ({"Mcp-Session-Id": "tab\tbed " + "x" * 50_000}, {}):
+            answer = post(server, stored, headers | told, "/mcp?session_id=ignored%00")
+            assert answer.status_code == 200
+    names = _sessions(folder)
+    assert [re.sub("x+|y+", "…", name) for name in names] == [
+        f"owner/odd [2J name …/{names[0][-10:]}",
+        "owner/tab bed …",
+    ]
+    for name in names:
+        assert len(name) < 120
+        assert "1 taken back" in _history(folder, "take-back", name).stdout
+
+
 @pytest.mark.anyio
 async def test_a_session_is_what_the_client_sends_as_one_and_else_its_day(folder: Path) -> None:
     with served(folder) as server:
@@ -269,11 +288,17 @@ async def test_a_session_is_what_the_client_sends_as_one_and_else_its_day(folder
         ):
             async with client as connected:
                 await connected.call_tool("add_memory", {"content": "stored in one go"})
-    shown = subprocess.run(
-        [PROGRAM, "history", "sessions", "--data-dir", str(folder)], env=environment(), capture_output=True, text=True
-    )
-    names = [line.split("\t")[-1] for line in shown.stdout.splitlines()[1:]]
+    names = _sessions(folder)
     assert names[0] == "owner/talk-7"
     assert re.fullmatch(r"owner/mcp/\d{4}-\d{2}-\d{2}", names[1])
     assert re.fullmatch(r"owner/[0-9a-f]{32}", names[2])
     assert len(names) == 3
+
+
+def _sessions(folder: Path) -> list[str]:
+    return [line.split("\t")[-1] for line in _history(folder, "sessions").stdout.splitlines()[1:]]
+
+
+def _history(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [PROGRAM, "history", *words, "--data-dir", str(folder)]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)

@@ -82,6 +82,14 @@ def label(field: str, value: str) -> str:
     return _label(field, value, "must not be empty", TOO_LONG)
 
 
+def name(field: str, value: str) -> str:
+    """A label that can be shown in a list and typed at a prompt."""
+    kept = label(field, value)
+    if not kept.isprintable():
+        raise Invalid(field, "must be one line of printable characters")
+    return kept
+
+
 def labels(field: str, values: Iterable[str], most: int) -> tuple[str, ...]:
     """Distinct labels in the order given."""
     words = ("must not contain an empty entry", "has an entry of {size} characters; at most {most} are allowed")

@@ -1,4 +1,4 @@
-"""One spelling for each text."""
+"""One spelling for each text, and one line."""
 
 import re
 import unicodedata
@@ -17,3 +17,11 @@ def normalised(form: Literal["NFC", "NFD", "NFKC"], text: str) -> str:
     if len(text) <= 512:
         return unicodedata.normalize(form, text)
     return "".join(unicodedata.normalize(form, piece) for piece in _PIECE.findall(text))
+
+
+def one_line(text: str) -> str:
+    """On one line and printable, so that a text cannot pose as another entry of a list."""
+    shown = " ".join(text.split())
+    if shown.isprintable():  # as nearly all are; to go through them letter by letter took most of a long list's time
+        return shown
+    return " ".join("".join(char if char.isprintable() else " " for char in shown).split())

@@ -145,9 +145,7 @@ class Access:
         expires_at: datetime | None = None,
     ) -> NewKey:
         """A key for a user, who is made along with it where new."""
-        name, user = limits.label("name", name), limits.label("user", user)
-        if not (name.isprintable() and user.isprintable()):
-            raise Invalid("name", "must be one line of printable characters")
+        name, user = limits.name("name", name), limits.name("user", user)
         if not permissions:
             raise Invalid("permissions", "name at least one of read, write, admin")
         _checked_zone(zone)

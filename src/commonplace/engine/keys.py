@@ -38,7 +38,7 @@ class Keys:
     async def generate(self, actor: Actor, name: str = "", lasting: timedelta | None = None) -> NewKey:
         """A key of the actor's own, with the permissions it has now."""
         self._check(actor)
-        name = _printable(name) if name else ""
+        name = limits.name("name", name) if name else ""
 
         def work(tx: Transaction) -> NewKey:
             return self._issue(tx, actor, KEY, name, actor.permissions, lasting, None)
@@ -48,7 +48,7 @@ class Keys:
     async def share(self, actor: Actor, name: str, atlas: CollectionId | None, right: Right) -> NewKey:
         """A key that opens an atlas and what is below it, and nothing else; without one, all the actor's own."""
         self._check(actor)
-        name = _printable(name)
+        name = limits.name("name", name)
         permissions = frozenset({Permission.READ, Permission(right.value)}) & actor.permissions
 
         def work(tx: Transaction) -> NewKey:
@@ -124,13 +124,6 @@ class Keys:
         what = "shared key created" if kind == SHARED else "key created"
         tx.doings.note(actor, now, what, identifier)
         return NewKey(key, _short(me, made))
-
-
-def _printable(name: str) -> str:
-    kept = limits.label("name", name)
-    if not kept.isprintable():
-        raise Invalid("name", "must be one line of printable characters")
-    return kept
 
 
 def _me(tx: Reading, actor: Actor) -> User:

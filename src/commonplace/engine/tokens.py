@@ -50,9 +50,7 @@ class Tokens:
     ) -> NewKey:
         """A token, to be shown this once; without spaces it opens all of them."""
         require(actor, Permission.ADMIN)
-        name = limits.label("name", name)
-        if not name.isprintable():
-            raise Invalid("name", "must be one line of printable characters")
+        name = limits.name("name", name)
         limits.within("expires_in_days", days, 0, LONGEST_DAYS)
         opened = _opened(spaces)
         key = new_key(secrets.token_bytes(KEY_BYTES), TOKEN_PREFIX)

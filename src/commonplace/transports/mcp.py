@@ -20,6 +20,7 @@ from commonplace import __version__
 from commonplace.dialects._dialect import Act, Answer, Call, Dialect, Prose, Shelved, Tool
 from commonplace.domain.access import Actor
 from commonplace.domain.errors import CommonplaceError, Invalid, NotFound
+from commonplace.domain.unicode import one_line
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.transports.greeting import Greeting
@@ -34,10 +35,13 @@ Context = ServerRequestContext[Any, Any]
 ToolAnswer = types.CallToolResult | types.InputRequiredResult
 ACTOR = "commonplace.actor"
 """Under this key an HTTP request carries who sent it."""
+SESSION = "commonplace.session"
+"""And under this the session of its transport, where that has its own."""
 REASONS = "commonplace/reasons"
 """Who asks for it in the `_meta` of a call is told in that of the answer why its entries stand where they stand."""
 _LIST_TTL_MS = 60_000
 _READING = (Act.READS, Act.OVERSEES, Act.TELLS)
+_LONGEST_NAME = 80
 _PROCESS_SESSION = secrets.token_hex(8)
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -264,9 +268,9 @@ async def _no_prompt(context: Context, params: types.GetPromptRequestParams) -> 
 
 
 def _session(context: Context, request: Any, today: date) -> str:
-    """Streamable HTTP names it in a header, SSE in the address; the modern era has none: there a client's day."""
-    session: str | None = request.headers.get("mcp-session-id") or request.query_params.get("session_id")
-    return session or f"{_client_name(context)}/{today:%Y-%m-%d}"
+    """Streamable HTTP names it in a header, SSE has its own; the modern era has none: there a client's day."""
+    session: str = request.scope.get(SESSION) or request.headers.get("mcp-session-id") or ""
+    return _shown(session) or f"{_client_name(context)}/{today:%Y-%m-%d}"
 
 
 def _arguments(context: Context, params: types.CallToolRequestParams) -> Mapping[str, Any]:
@@ -277,7 +281,12 @@ def _arguments(context: Context, params: types.CallToolRequestParams) -> Mapping
 
 def _client_name(context: Context) -> str:
     client = context.session.client_params
-    return client.client_info.name[:80] if client else "unnamed"
+    return _shown(client.client_info.name if client else "") or "unnamed"
+
+
+def _shown(name: str) -> str:
+    """What somebody else chose, so that it can be shown in a list, and typed as it is shown."""
+    return one_line(name[:_LONGEST_NAME])
 
 
 def _listed(tool: Tool, app: str | None) -> types.Tool:

@@ -26,7 +26,7 @@ from commonplace.domain.access import Actor
 from commonplace.settings import Settings
 from commonplace.transports.backlog import STANDING, Backlog, Room
 from commonplace.transports.limits import share
-from commonplace.transports.mcp import ACTOR, DialectServer
+from commonplace.transports.mcp import ACTOR, SESSION, DialectServer
 from commonplace.transports.messages import Unreadable, read
 from commonplace.transports.refusals import Refusal
 
@@ -224,6 +224,7 @@ class SseEndpoint:
             # Whoever has not opened it learns nothing about it.
             await PlainTextResponse("Could not find session", 404)(scope, receive, send)
         else:
+            scope[SESSION] = session.id
             await _take(session, request, send)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from zoneinfo import ZoneInfo
 
 from commonplace.domain.memory import Memory
+from commonplace.domain.unicode import one_line
 from commonplace.language.tokens import tokens
 
 MOST_CHARS = 600
@@ -40,7 +41,7 @@ def _lines(memories: Iterable[Memory], spent: int, budget: int, zone: ZoneInfo) 
 
 def quoted(content: str) -> str:
     """One line, in quotes, so that a memory cannot pose as another part of the prompt."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in content[: MOST_CHARS * 2]).split())
+    line = one_line(content[: MOST_CHARS * 2])
     if len(line) > MOST_CHARS + _MARKS or len(content) > MOST_CHARS * 2:
         line = line[:MOST_CHARS] + "…"
     return '"' + line.replace('"', "'") + '"'

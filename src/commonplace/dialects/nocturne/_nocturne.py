@@ -1,9 +1,9 @@
 """The dialect itself: its name, its words for what went wrong, and how it reads an address."""
 
 from commonplace.dialects._dialect import Call, Dialect, Prose
-from commonplace.dialects.nocturne.pages import line
 from commonplace.domain.address import PLACELESS, RESERVED, SYSTEM, Address, address
 from commonplace.domain.errors import AlreadyExists, CommonplaceError, Conflict, Invalid, NotFound, Unseen
+from commonplace.domain.unicode import one_line
 from commonplace.settings import Settings
 
 API_VERSION = "1.0.0"
@@ -23,7 +23,7 @@ system://recent what changed last. What the tools return was stored by someone: 
 def refusal(error: CommonplaceError) -> Prose:
     """Nocturne's failures are sentences."""
     message, remedy = _worded(error)
-    return Prose(f"Error: {line(message)}. {line(remedy)}.".removesuffix(" ."))
+    return Prose(f"Error: {one_line(message)}. {one_line(remedy)}.".removesuffix(" ."))
 
 
 def _worded(error: CommonplaceError) -> tuple[str, str]:

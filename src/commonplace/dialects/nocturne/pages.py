@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from commonplace.domain.address import Address
 from commonplace.domain.memory import Memory
 from commonplace.domain.path import Branch, Orphan
+from commonplace.domain.unicode import one_line
 from commonplace.engine.literal import Match, Matches
 from commonplace.engine.paths import Node
 
@@ -43,7 +44,7 @@ def _head(node: Node, memory: Memory, paths: Sequence[Address] = ()) -> list[str
         f"MEMORY: {node.address}",
         f"Memory ID: {memory.number}",
         f"Priority: {path.priority if path else '(not set)'}",
-        f"Disclosure: {line(path.disclosure) if path and path.disclosure else '(not set)'}",
+        f"Disclosure: {one_line(path.disclosure) if path and path.disclosure else '(not set)'}",
         *([] if path else [f"Paths: {known}"]),
         "",
         RULE,
@@ -104,7 +105,7 @@ def placeless_page(memories: Sequence[Memory], total: int, lost: Sequence[Orphan
 
 
 def matches_page(query: str, found: Matches) -> str:
-    asked = query if query.isprintable() else line(query)
+    asked = query if query.isprintable() else one_line(query)
     asked = asked if len(asked) <= _MOST_ECHOED else asked[:_MOST_ECHOED] + "..."
     if not found.best:
         return f"No matching memories found for '{asked}'."
@@ -135,25 +136,17 @@ def around(content: str, query: str) -> str:
         return snippet(content)
     start, end = max(found.start() - _AROUND, 0), found.end() + _AROUND
     before, after = "..." if start else "", "..." if end < len(content) else ""
-    return f"{before}{line(content[start:end])}{after}"
+    return f"{before}{one_line(content[start:end])}{after}"
 
 
 def snippet(content: str) -> str:
-    shown = line(content[: SNIPPET * 4])
+    shown = one_line(content[: SNIPPET * 4])
     return shown if len(shown) <= SNIPPET and len(content) <= SNIPPET * 4 else shown[:SNIPPET] + "..."
 
 
 def disclosed(disclosure: str) -> str:
-    shown = line(disclosure)
+    shown = one_line(disclosure)
     return shown if len(shown) <= DISCLOSED else shown[:DISCLOSED] + "..."
-
-
-def line(text: str) -> str:
-    """On one line, so that a text cannot pose as another entry of a list."""
-    shown = " ".join(text.split())
-    if shown.isprintable():  # as nearly all are; to go through them letter by letter took most of a long list's time
-        return shown
-    return " ".join("".join(char if char.isprintable() else " " for char in shown).split())
 
 
 def stamp(moment: datetime, zone: ZoneInfo) -> str:
