@@ -6,7 +6,7 @@ from commonplace.domain.access import Actor, Permission
 from commonplace.domain.address import address
 from commonplace.domain.memory import Draft, Memory
 from commonplace.engine import Engine
-from commonplace.engine.paths import Labels, Node
+from commonplace.engine.paths import Node, Signpost
 
 READ_WRITE = frozenset({Permission.READ, Permission.WRITE})
 
@@ -23,20 +23,20 @@ class Gardener:
 
     async def plant(self, where: str, content: str = "", priority: int = 0, disclosure: str = "") -> Memory:
         place = address(where)
-        labels = Labels(priority, disclosure or None)
+        signpost = Signpost(priority, disclosure or None)
         node = await self.engine.paths.plant(
-            self.actor, place.parent, Draft(content or f"text of {where}"), labels, place.name
+            self.actor, place.parent, Draft(content or f"text of {where}"), signpost, place.name
         )
         assert node.address == place
         return await self.at(where)
 
     async def number(self, parent: str, content: str = "numbered") -> str:
         """Plant without a title; the address it got."""
-        return str((await self.engine.paths.plant(self.actor, address(parent), Draft(content), Labels())).address)
+        return str((await self.engine.paths.plant(self.actor, address(parent), Draft(content), Signpost())).address)
 
     async def alias(self, new: str, target: str, priority: int = 0, disclosure: str = "") -> Node:
-        labels = Labels(priority, disclosure or None)
-        return await self.engine.paths.alias(self.actor, address(new), address(target), labels)
+        signpost = Signpost(priority, disclosure or None)
+        return await self.engine.paths.alias(self.actor, address(new), address(target), signpost)
 
     async def prune(self, where: str) -> Node:
         return await self.engine.paths.prune(self.actor, address(where))
@@ -52,13 +52,13 @@ class Gardener:
     async def write(self, where: str, content: str) -> Memory:
         """Replace the text at an address, as it stands there now."""
         seen = await self.at(where)
-        node = await self.engine.paths.edit(self.actor, address(where), seen, content=content, labels=Labels())
+        node = await self.engine.paths.edit(self.actor, address(where), seen, content=content, signpost=Signpost())
         assert node.memory
         return node.memory
 
     async def label(self, where: str, priority: int | None = None, disclosure: str | None = None) -> Node:
-        labels = Labels(priority, disclosure)
-        return await self.engine.paths.edit(self.actor, address(where), await self.at(where), labels=labels)
+        signpost = Signpost(priority, disclosure)
+        return await self.engine.paths.edit(self.actor, address(where), await self.at(where), signpost=signpost)
 
     async def children(self, where: str) -> list[str]:
         return [branch.path.name for branch in (await self.look(where)).branches]

@@ -15,7 +15,7 @@ from commonplace.domain.memory import Change, Draft
 from commonplace.domain.path import MAX_DISCLOSURE_CHARS, MOST_PRIORITY
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
-from commonplace.engine.paths import Labels
+from commonplace.engine.paths import Signpost
 from commonplace.engine.recall import Question
 from tests.engine.gardening import Gardener, another
 from tests.fakes import Clock
@@ -31,7 +31,7 @@ def ann(engine: Engine, owner: Actor) -> Gardener:
 # Planting
 
 
-async def test_what_is_planted_is_found_at_its_address_with_its_labels(ann: Gardener) -> None:
+async def test_what_is_planted_is_found_at_its_address_with_its_signpost(ann: Gardener) -> None:
     memory = await ann.plant("core://agent", "who I am", 2, "  when asked who I am\n")
     node = await ann.look("CORE://agent/")
     assert node.memory == memory
@@ -88,23 +88,23 @@ async def test_a_taken_name_is_refused_and_nothing_is_kept(ann: Gardener) -> Non
 
 
 @pytest.mark.parametrize(
-    ("content", "labels", "name"),
+    ("content", "signpost", "name"),
     [
-        ("", Labels(), "x"),
-        ("x", Labels(priority=-1), "x"),
-        ("x", Labels(priority=MOST_PRIORITY + 1), "x"),
-        ("x", Labels(disclosure="x" * (MAX_DISCLOSURE_CHARS + 1)), "x"),
-        ("x", Labels(disclosure="\ud800"), "x"),
-        ("x", Labels(), "a b"),
-        ("x", Labels(), ""),
-        ("x", Labels(), "../x"),
+        ("", Signpost(), "x"),
+        ("x", Signpost(priority=-1), "x"),
+        ("x", Signpost(priority=MOST_PRIORITY + 1), "x"),
+        ("x", Signpost(disclosure="x" * (MAX_DISCLOSURE_CHARS + 1)), "x"),
+        ("x", Signpost(disclosure="\ud800"), "x"),
+        ("x", Signpost(), "a b"),
+        ("x", Signpost(), ""),
+        ("x", Signpost(), "../x"),
     ],
 )
 async def test_what_cannot_be_planted_is_refused_and_nothing_is_kept(
-    ann: Gardener, content: str, labels: Labels, name: str
+    ann: Gardener, content: str, signpost: Signpost, name: str
 ) -> None:
     with pytest.raises(Invalid):
-        await ann.engine.paths.plant(ann.actor, address("core://"), Draft(content), labels, name)
+        await ann.engine.paths.plant(ann.actor, address("core://"), Draft(content), signpost, name)
     assert (await ann.engine.memories.page(ann.actor, 1)).total == 0
 
 
@@ -160,7 +160,7 @@ async def test_many_who_plant_at_once_get_different_numbers(ann: Gardener) -> No
 # Aliases
 
 
-async def test_an_alias_is_the_same_memory_with_labels_of_its_own(ann: Gardener) -> None:
+async def test_an_alias_is_the_same_memory_with_a_signpost_of_its_own(ann: Gardener) -> None:
     memory = await ann.plant("core://a", "text", 5, "the first")
     await ann.alias("notes://b", "core://a", 1, "the second")
     node = await ann.look("notes://b")
@@ -232,7 +232,9 @@ async def test_an_edit_is_of_the_text_that_was_seen(ann: Gardener) -> None:
     seen = await ann.plant("core://a", "one")
     await ann.write("core://a", "two")
     with pytest.raises(Conflict):
-        await ann.engine.paths.edit(ann.actor, address("core://a"), seen, content="three", labels=Labels(priority=7))
+        await ann.engine.paths.edit(
+            ann.actor, address("core://a"), seen, content="three", signpost=Signpost(priority=7)
+        )
     node = await ann.look("core://a")
     assert node.memory
     assert node.path
@@ -242,7 +244,7 @@ async def test_an_edit_is_of_the_text_that_was_seen(ann: Gardener) -> None:
 async def test_of_many_edits_at_once_one_wins_and_the_others_are_told(ann: Gardener) -> None:
     seen = await ann.plant("core://a", "start")
     where = address("core://a")
-    edits = [ann.engine.paths.edit(ann.actor, where, seen, content=f"edit {n}", labels=Labels()) for n in range(10)]
+    edits = [ann.engine.paths.edit(ann.actor, where, seen, content=f"edit {n}", signpost=Signpost()) for n in range(10)]
     outcomes = await asyncio.gather(*edits, return_exceptions=True)
     assert sorted(type(one).__name__ for one in outcomes) == ["Conflict"] * 9 + ["Node"]
     assert (await ann.at("core://a")).version == 2
@@ -253,10 +255,10 @@ async def test_an_edit_of_what_now_stands_elsewhere_is_refused(ann: Gardener) ->
     await ann.prune("core://a")
     await ann.plant("core://a", "another")
     with pytest.raises(Conflict):
-        await ann.engine.paths.edit(ann.actor, address("core://a"), seen, content="three", labels=Labels())
+        await ann.engine.paths.edit(ann.actor, address("core://a"), seen, content="three", signpost=Signpost())
 
 
-async def test_labels_change_without_a_new_version_and_an_empty_disclosure_clears_it(ann: Gardener) -> None:
+async def test_a_signpost_changes_without_a_new_version_and_an_empty_disclosure_clears_it(ann: Gardener) -> None:
     await ann.plant("core://a", "text", 3, "told")
     await ann.label("core://a", disclosure="")
     node = await ann.look("core://a")
@@ -271,9 +273,9 @@ async def test_labels_change_without_a_new_version_and_an_empty_disclosure_clear
 async def test_an_edit_that_cannot_be_kept_changes_neither_text_nor_labels(ann: Gardener) -> None:
     seen = await ann.plant("core://a", "text")
     with pytest.raises(Invalid):
-        await ann.engine.paths.edit(ann.actor, address("core://a"), seen, content=" ", labels=Labels(priority=7))
+        await ann.engine.paths.edit(ann.actor, address("core://a"), seen, content=" ", signpost=Signpost(priority=7))
     with pytest.raises(Invalid):
-        await ann.engine.paths.edit(ann.actor, address("core://a"), seen, content="new", labels=Labels(priority=-7))
+        await ann.engine.paths.edit(ann.actor, address("core://a"), seen, content="new", signpost=Signpost(priority=-7))
     node = await ann.look("core://a")
     assert node.path
     assert (await ann.at("core://a")).content == "text"
@@ -441,7 +443,7 @@ async def test_the_latest_changes_are_listed_with_an_address_each(ann: Gardener,
     ]
 
 
-async def test_the_labels_shown_are_those_of_the_address_shown(ann: Gardener) -> None:
+async def test_the_signpost_shown_is_that_of_the_address_shown(ann: Gardener) -> None:
     gone = await ann.plant("core://gone")
     await ann.plant("core://gone/lost", "lost")
     await ann.plant("core://gone/lost/x", "x", 0, "at a place no root leads to")
@@ -565,4 +567,4 @@ async def test_a_change_by_another_dialect_is_seen_at_the_address(ann: Gardener)
     await ann.engine.memories.revise(ann.actor, Reference(memory.id), Change(content="after"))
     assert (await ann.at("core://a")).content == "after"
     with pytest.raises(Conflict):
-        await ann.engine.paths.edit(ann.actor, address("core://a"), memory, content="lost", labels=Labels())
+        await ann.engine.paths.edit(ann.actor, address("core://a"), memory, content="lost", signpost=Signpost())

@@ -22,7 +22,7 @@ from commonplace.domain.memory import Draft
 from commonplace.domain.patch import patched
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
-from commonplace.engine.paths import Labels, Node
+from commonplace.engine.paths import Node, Signpost
 from commonplace.settings import Settings
 from tests.fakes import Clock, Embedder
 
@@ -132,7 +132,7 @@ class TreeAgainstModel(RuleBasedStateMachine):
     def plant(self, choice: int, name: str | None, priority: int) -> None:
         where, place = self.some_place(choice)
         word = self.word()
-        draft, labels = Draft(f"holds {word}"), Labels(priority)
+        draft, labels = Draft(f"holds {word}"), Signpost(priority)
         if name in self.below(place):
             with pytest.raises(AlreadyExists):
                 self.run(self.engine.paths.plant, self.owner, where, draft, labels, name)
@@ -164,9 +164,9 @@ class TreeAgainstModel(RuleBasedStateMachine):
             expected = Circular
         if expected:
             with pytest.raises(expected):
-                self.run(self.engine.paths.alias, self.owner, where.child(name), target, Labels(priority))
+                self.run(self.engine.paths.alias, self.owner, where.child(name), target, Signpost(priority))
             return
-        self.run(self.engine.paths.alias, self.owner, where.child(name), target, Labels(priority))
+        self.run(self.engine.paths.alias, self.owner, where.child(name), target, Signpost(priority))
         self.edges[place, name] = (memory, priority)
         self.lost.discard(memory)
 
@@ -198,7 +198,7 @@ class TreeAgainstModel(RuleBasedStateMachine):
         seen = self.run(self.engine.paths.look, self.owner, where).memory
         assert seen
         content = f"{seen.content} {word}" if append else patched(seen.content, kept.words[0], word).content
-        self.run(self.engine.paths.edit, self.owner, where, seen, content=content, labels=Labels())
+        self.run(self.engine.paths.edit, self.owner, where, seen, content=content, signpost=Signpost())
         kept.words = [*kept.words, word] if append else [word, *kept.words[1:]]
         kept.content = content
 
@@ -208,7 +208,7 @@ class TreeAgainstModel(RuleBasedStateMachine):
         addresses = sorted(self.addresses(), key=str)
         where = addresses[choice % len(addresses)]
         seen = self.run(self.engine.paths.look, self.owner, where).memory
-        self.run(self.engine.paths.edit, self.owner, where, seen, labels=Labels(priority))
+        self.run(self.engine.paths.edit, self.owner, where, seen, signpost=Signpost(priority))
         place: Place = where.domain if len(where.names) == 1 else self.addresses()[where.parent]
         self.edges[place, where.name] = (self.addresses()[where], priority)
 

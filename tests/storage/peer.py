@@ -21,7 +21,7 @@ from commonplace.domain.access import Actor
 from commonplace.domain.address import address
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
-from commonplace.engine.paths import Labels
+from commonplace.engine.paths import Signpost
 from commonplace.engine.recall import Question
 from commonplace.models.sentences import SentenceSummariser
 from commonplace.storage.sqlite.store import SqliteStore
@@ -109,12 +109,12 @@ async def keep(engine: Engine, owner: Actor, texts: Iterator[str]) -> None:
 async def grow(engine: Engine, owner: Actor, name: str, numbers: Iterator[int]) -> None:
     parent = address("core://log")
     for number in numbers:
-        node = await engine.paths.plant(owner, parent, Draft(f"{name} planted {number}"), Labels(number % 5, name))
+        node = await engine.paths.plant(owner, parent, Draft(f"{name} planted {number}"), Signpost(number % 5, name))
         assert node.memory
         side = parent.parent.child(f"{name}-{number}")
-        await engine.paths.alias(owner, side, node.address, Labels())
+        await engine.paths.alias(owner, side, node.address, Signpost())
         content = f"{node.memory.content} and wrote"
-        await engine.paths.edit(owner, node.address, node.memory, content=content, labels=Labels())
+        await engine.paths.edit(owner, node.address, node.memory, content=content, signpost=Signpost())
         if number % 2:
             await engine.paths.prune(owner, side)
         say([str(node.address), content])

@@ -10,7 +10,7 @@ from commonplace.domain.address import address
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
-from commonplace.engine.paths import Labels
+from commonplace.engine.paths import Signpost
 from tests.fakes import Clock
 
 pytestmark = pytest.mark.anyio
@@ -26,14 +26,16 @@ def traces(folder: Path) -> set[str]:
 async def told(engine: Engine, owner: Actor) -> Reference:
     """A memory whose text, names and disclosures have all been changed at least once."""
     for n in range(30):
-        await engine.paths.plant(owner, address("core://"), Draft(f"another text {n}"), Labels(n, f"reason {n}"))
+        await engine.paths.plant(owner, address("core://"), Draft(f"another text {n}"), Signpost(n, f"reason {n}"))
     draft = Draft("quizzaciously hidden vjqkwz 鬱蒼森林")
-    node = await engine.paths.plant(owner, address("core://"), draft, Labels(0, "qxtold1"), "qxname1")
+    node = await engine.paths.plant(owner, address("core://"), draft, Signpost(0, "qxtold1"), "qxname1")
     assert node.memory
-    await engine.paths.alias(owner, address("core://1/qxname2"), node.address, Labels(0, "qxtold2"))
-    await engine.paths.alias(owner, address("notes://qxname3"), node.address, Labels(0, "x"))
-    labels = Labels(disclosure="qxtold3")
-    node = await engine.paths.edit(owner, address("notes://qxname3"), node.memory, content="now brlmpf", labels=labels)
+    await engine.paths.alias(owner, address("core://1/qxname2"), node.address, Signpost(0, "qxtold2"))
+    await engine.paths.alias(owner, address("notes://qxname3"), node.address, Signpost(0, "x"))
+    signpost = Signpost(disclosure="qxtold3")
+    node = await engine.paths.edit(
+        owner, address("notes://qxname3"), node.memory, content="now brlmpf", signpost=signpost
+    )
     await engine.paths.prune(owner, address("core://qxname1"))
     await engine.store.write(
         lambda tx: tx.put_origin("elsewhere", "qxorigin", node.memory.number if node.memory else 0)

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from commonplace.storage.sqlite.connection import connect
-from commonplace.storage.sqlite.following import Follower, sight
+from commonplace.storage.sqlite.following import Follower, vantage
 from commonplace.storage.sqlite.store import FILE_NAME
 from commonplace.storage.sqlite.writer import Writer
 from commonplace.storage.sqlite.writing import SqliteTransaction
@@ -25,7 +25,7 @@ async def test_what_was_written_is_in_the_index_before_it_is_asked_for(house: Ho
     await house.keep("the first")
     follower = Follower(None)
     with closing(connect(folder / FILE_NAME, writable=True)) as connection:
-        with follower.index(connection, sight(connection, house.embedder.fingerprint)):
+        with follower.index(connection, vantage(connection, house.embedder.fingerprint)):
             assert follower.size == 1
         await house.keep("the second")
         follower.follow(connection)

@@ -13,7 +13,7 @@ from commonplace.domain.chain import Block, forge
 from commonplace.domain.identifiers import MemoryId
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
-from commonplace.engine.paths import Labels
+from commonplace.engine.paths import Signpost
 from commonplace.language.terms import terms
 from commonplace.settings import Settings
 from commonplace.storage.sqlite import migrations
@@ -122,7 +122,7 @@ async def test_they_can_be_given_paths_changed_and_removed(folder: Path) -> None
     owner = (await engine.access.local_owner()).through("test")
     pathless, total = await engine.paths.pathless(owner, 10)
     assert ([memory.id for memory in pathless], total) == (ids[::-1], 4)
-    await engine.paths.alias(owner, address("core://zebra"), address(f"memory://{ids[0]}"), Labels(1, "told"))
+    await engine.paths.alias(owner, address("core://zebra"), address(f"memory://{ids[0]}"), Signpost(1, "told"))
     await engine.history.restore(owner, Reference(ids[0]), 1)
     assert (await engine.literal.search(owner, "once 1", 10)).total == 1
     assert (await engine.literal.search(owner, "sleeps", 10)).total == 0

@@ -9,7 +9,7 @@ from commonplace.domain.access import Actor
 from commonplace.domain.address import address
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
-from commonplace.engine.paths import Labels
+from commonplace.engine.paths import Signpost
 from commonplace.storage.sqlite.store import FILE_NAME
 from tests.storage.peer import Peer, peers
 
@@ -20,7 +20,7 @@ COUNT = 20
 
 @pytest.fixture
 async def log(engine: Engine, owner: Actor) -> None:
-    await engine.paths.plant(owner, address("core://"), Draft("the log"), Labels(), "log")
+    await engine.paths.plant(owner, address("core://"), Draft("the log"), Signpost(), "log")
 
 
 async def texts(engine: Engine, owner: Actor) -> dict[str, str]:

@@ -91,7 +91,7 @@ class Attendance:
 
         def work(tx: Reading) -> list[Presence]:
             here = [presence.at(now) for presence in tx.attendance.since(now - GONE_AFTER, user)]
-            return Sight(tx, now).of(actor, here)
+            return Acquaintance(tx, now).of(actor, here)
 
         return await self._store.read(work)
 
@@ -107,8 +107,8 @@ class Attendance:
         now = self._clock.now()
 
         def work(tx: Reading) -> dict[UserId, list[Presence]]:
-            sight = Sight(tx, now)
-            return {user: sight.of(actor, presences) for user, actor in viewers.items()}
+            acquaintance = Acquaintance(tx, now)
+            return {user: acquaintance.of(actor, presences) for user, actor in viewers.items()}
 
         return await self._store.read(work)
 
@@ -140,7 +140,7 @@ class Attendance:
         self._written |= dict.fromkeys(heard, now)
 
 
-class Sight:
+class Acquaintance:
     """Who shares what with whom, each looked up once in a view of the store."""
 
     def __init__(self, tx: Reading, now: datetime) -> None:

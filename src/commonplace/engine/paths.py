@@ -42,14 +42,14 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """The priority and the disclosure of a path; None leaves one as it is, or as is usual."""
+class Signpost:
+    """What stands at a path, its priority and its disclosure; None leaves one as it is, or as is usual."""
 
     priority: int | None = None
     disclosure: str | None = None
 
-    def checked(self) -> Labels:
-        return Labels(
+    def checked(self) -> Signpost:
+        return Signpost(
             None if self.priority is None else priority(self.priority),
             None if self.disclosure is None else disclosure(self.disclosure),
         )
@@ -159,11 +159,13 @@ class Paths:
 
     # Planting
 
-    async def plant(self, actor: Actor, parent: Address, draft: Draft, labels: Labels, name: str | None = None) -> Node:
+    async def plant(
+        self, actor: Actor, parent: Address, draft: Draft, signpost: Signpost, name: str | None = None
+    ) -> Node:
         """Keep a text at a new address; without a name it gets the next number."""
         require(actor, Permission.WRITE)
         _check_place(parent.child(title(name) if name is not None else "0"), "parent_uri")
-        labels, draft = labels.checked(), checked(draft)
+        signpost, draft = signpost.checked(), checked(draft)
         prints = await self._embedding.prints(draft.content)
 
         def work(tx: Transaction) -> Node:
@@ -171,37 +173,37 @@ class Paths:
             chosen = title(name) if name is not None else _next_title(tx, place)
             _check_free(tx, place, parent.child(chosen))
             memory = self._memories.remember_in(tx, actor, draft, prints)
-            path = self._grow(tx, actor, place, chosen, memory, labels)
+            path = self._grow(tx, actor, place, chosen, memory, signpost)
             return Node(parent.child(chosen), memory, path)
 
         return await self._store.write(work)
 
-    async def alias(self, actor: Actor, new: Address, target: Address, labels: Labels) -> Node:
+    async def alias(self, actor: Actor, new: Address, target: Address, signpost: Signpost) -> Node:
         """Another way to a memory; what stands below it is reached through it as well."""
         require(actor, Permission.WRITE)
         if new.is_root:
             raise Invalid("new_uri", f"{new} is the root of a domain; give a path in it")
         title(new.name, "new_uri")
         _check_place(new, "new_uri")
-        labels = labels.checked()
+        signpost = signpost.checked()
 
         def work(tx: Transaction) -> Node:
             place, among = self._place(tx, actor, new.parent)
             memory, _ = trees.found(tx, place.tree, target, readable(tx, actor, among.now))
             _check_free(tx, place, new)
             trees.check_acyclic(tx, place, memory.number, str(new), str(target))
-            return Node(new, memory, self._grow(tx, actor, place, new.name, memory, labels))
+            return Node(new, memory, self._grow(tx, actor, place, new.name, memory, signpost))
 
         return await self._store.write(work)
 
     # Changing
 
     async def edit(
-        self, actor: Actor, address: Address, seen: Memory, *, content: str | None = None, labels: Labels
+        self, actor: Actor, address: Address, seen: Memory, *, content: str | None = None, signpost: Signpost
     ) -> Node:
-        """Change the text of a memory as it was seen, the labels of its path, or both: all of it, or Conflict."""
+        """Change the text of a memory as it was seen, the signpost of its path, or both: all of it, or Conflict."""
         require(actor, Permission.WRITE)
-        labels = labels.checked()
+        signpost = signpost.checked()
         change = None if content is None else checked_change(Change(content=content))
         prints = await self._memories.prints_of(change) if change else None
 
@@ -212,7 +214,7 @@ class Paths:
                 raise Conflict("memory", str(address))
             if change:
                 memory = self._memories.revise_in(tx, actor, Reference(memory.id), change, prints, seen.version)
-            return Node(address, memory, self._relabel(tx, actor, memory, path, labels))
+            return Node(address, memory, self._relabel(tx, actor, memory, path, signpost))
 
         return await self._store.write(work)
 
@@ -247,7 +249,7 @@ class Paths:
         return path
 
     def adjust(self, tx: Transaction, actor: Actor, path: Path, memory: Memory, after: tuple[int, str]) -> Path:
-        """Set the labels of a path as part of a larger change."""
+        """Set the signpost of a path as part of a larger change."""
         before = (path.priority, path.disclosure)
         if before == after:
             return path
@@ -255,22 +257,24 @@ class Paths:
         self._record(tx, actor, EventKind.ADJUSTED, memory, path, before, after)
         return replace(path, priority=after[0], disclosure=after[1])
 
-    def _relabel(self, tx: Transaction, actor: Actor, memory: Memory, path: Path | None, labels: Labels) -> Path | None:
-        if labels == Labels():
+    def _relabel(
+        self, tx: Transaction, actor: Actor, memory: Memory, path: Path | None, signpost: Signpost
+    ) -> Path | None:
+        if signpost == Signpost():
             return path
         if path is None:
-            field = "disclosure" if labels.priority is None else "priority"
+            field = "disclosure" if signpost.priority is None else "priority"
             raise Invalid(field, "belongs to a path, not to the memory itself; name one of its paths, or give it one")
         self._own_tree(tx, actor, self._clock.now())
         after = (
-            path.priority if labels.priority is None else labels.priority,
-            path.disclosure if labels.disclosure is None else labels.disclosure,
+            path.priority if signpost.priority is None else signpost.priority,
+            path.disclosure if signpost.disclosure is None else signpost.disclosure,
         )
         return self.adjust(tx, actor, path, memory, after)
 
-    def _grow(self, tx: Transaction, actor: Actor, place: Place, name: str, memory: Memory, labels: Labels) -> Path:
-        rank = USUAL_ALIAS_PRIORITY if labels.priority is None else labels.priority
-        path = Path(place, name, memory.number, rank, labels.disclosure or "", self._clock.now())
+    def _grow(self, tx: Transaction, actor: Actor, place: Place, name: str, memory: Memory, signpost: Signpost) -> Path:
+        rank = USUAL_ALIAS_PRIORITY if signpost.priority is None else signpost.priority
+        path = Path(place, name, memory.number, rank, signpost.disclosure or "", self._clock.now())
         return self.grow(tx, actor, path, memory)
 
     def _record(

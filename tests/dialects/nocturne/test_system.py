@@ -11,7 +11,7 @@ import pytest
 from commonplace.domain.access import Actor
 from commonplace.domain.address import address
 from commonplace.engine import Engine
-from commonplace.engine.paths import Labels
+from commonplace.engine.paths import Signpost
 from commonplace.language.tokens import tokens
 from commonplace.settings import Settings
 from tests.dialects.conversation import ProseConversation, unique
@@ -132,7 +132,7 @@ async def _changed_elsewhere(engine: Engine, owner: Actor, uri: str) -> None:
     actor = owner.through("test", "elsewhere")
     memory = (await engine.paths.look(actor, address(uri))).memory
     assert memory
-    await engine.paths.edit(actor, address(uri), memory, content=memory.content + " changed", labels=Labels())
+    await engine.paths.edit(actor, address(uri), memory, content=memory.content + " changed", signpost=Signpost())
 
 
 # Index

@@ -13,7 +13,7 @@ from commonplace.domain.address import PLACELESS, SYSTEM, Address, address
 from commonplace.domain.errors import Invalid
 from commonplace.domain.memory import Draft, Memory
 from commonplace.domain.patch import patched
-from commonplace.engine.paths import Labels
+from commonplace.engine.paths import Signpost
 
 MOST_PLACELESS = 50
 _FORGIVEN = "\nNote: old_string was not found to the letter, but in one place with other quotes, dashes or blanks."
@@ -46,7 +46,7 @@ async def create_memory(
     """Create a memory under a parent. A title holds letters and digits of any script, `_` and `-`."""
     parent = located(call, parent_uri, "parent_uri")
     name = title if title and title.strip() else None
-    node = await call.engine.paths.plant(call.actor, parent, Draft(content), Labels(priority, disclosure), name)
+    node = await call.engine.paths.plant(call.actor, parent, Draft(content), Signpost(priority, disclosure), name)
     saw(call, node.memory)
     return Prose(f"Success: Memory created at '{node.address}'")
 
@@ -73,7 +73,9 @@ async def update_memory(
             raise Invalid("new_string", "would leave the memory without any text; delete_memory removes a path to it")
     elif append is not None:
         content = memory.content + append
-    node = await call.engine.paths.edit(call.actor, where, memory, content=content, labels=Labels(priority, disclosure))
+    node = await call.engine.paths.edit(
+        call.actor, where, memory, content=content, signpost=Signpost(priority, disclosure)
+    )
     saw(call, node.memory)
     return Prose(f"Success: Memory at '{where}' updated{note}")
 
@@ -101,7 +103,7 @@ async def add_alias(
     new, target = located(call, new_uri, "new_uri"), located(call, target_uri, "target_uri")
     if target.is_root:
         raise Invalid("target_uri", f"{target} is the root of a domain, not a memory")
-    await call.engine.paths.alias(call.actor, new, target, Labels(priority, disclosure))
+    await call.engine.paths.alias(call.actor, new, target, Signpost(priority, disclosure))
     return Prose(f"Success: Alias '{new}' now points to the same memory as '{target}'")
 
 

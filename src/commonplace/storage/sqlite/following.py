@@ -40,7 +40,7 @@ class Followed:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Vantage:
     """What a connection sees: whose vectors there are, and the last event."""
 
     followed: Followed
@@ -86,36 +86,36 @@ class Follower:
         """What was met of a damaged file; then the index may lack something. Empty when it lacks nothing."""
         return self._salvage.lost
 
-    def index(self, connection: apsw.Connection, sight: Sight) -> Guarded:
+    def index(self, connection: apsw.Connection, vantage: Vantage) -> Guarded:
         """The index, true to what this connection sees, for the time of a block.
 
         Where others have seen more than this connection, so has the index.
         """
-        return Guarded(self._lock, lambda: self._current(connection, sight))
+        return Guarded(self._lock, lambda: self._current(connection, vantage))
 
-    def _current(self, connection: apsw.Connection, sight: Sight) -> Index:
+    def _current(self, connection: apsw.Connection, vantage: Vantage) -> Index:
         if _is_writing(connection):
-            return self._provisional(connection, sight)
-        followed = sight.followed
+            return self._provisional(connection, vantage)
+        followed = vantage.followed
         if self._index is None or self._followed != followed:
             if self._followed and self._followed.history != followed.history:
                 self.counts = Counts()
-            self._index, self._followed = self._opened(connection, sight), followed
+            self._index, self._followed = self._opened(connection, vantage), followed
             self._unsure = frozenset()
         current = self._index
-        changed = self._salvage.attempt(lambda: self._catch_up(connection, current, sight))
+        changed = self._salvage.attempt(lambda: self._catch_up(connection, current, vantage))
         if changed is None:  # what has happened cannot be read, but what there is now can
-            self._index, self._unsure = self._prepared(connection, sight), frozenset()
+            self._index, self._unsure = self._prepared(connection, vantage), frozenset()
         elif changed:
             current.tidy()
         return self._index
 
-    def _provisional(self, connection: apsw.Connection, sight: Sight) -> Index:
+    def _provisional(self, connection: apsw.Connection, vantage: Vantage) -> Index:
         """The index with what a transaction has written so far, which may yet be rolled back."""
-        if self._index is None or self._followed != sight.followed:
-            return self._built(connection, sight)
+        if self._index is None or self._followed != vantage.followed:
+            return self._built(connection, vantage)
         position = self._index.position
-        self._unsure = self._catch_up(connection, self._index, sight) or self._unsure
+        self._unsure = self._catch_up(connection, self._index, vantage) or self._unsure
         self._index.position = position  # whoever comes next takes it again
         return self._index
 
@@ -124,7 +124,7 @@ class Follower:
         followed = self._followed
         if followed is None:
             return
-        seen = sight(connection, followed.fingerprint)
+        seen = vantage(connection, followed.fingerprint)
         if seen.followed == followed:  # else who asks next has to build another one, and waits for it
             with self.index(connection, seen) as index:
                 index.lay_out()
@@ -134,16 +134,16 @@ class Follower:
         with self._lock:
             return len(self._index) if self._index else 0
 
-    def _opened(self, connection: apsw.Connection, sight: Sight) -> Index:
+    def _opened(self, connection: apsw.Connection, vantage: Vantage) -> Index:
         self._salvage = Salvage()
-        index = self._salvage.attempt(lambda: self._loaded(connection, sight.followed))
+        index = self._salvage.attempt(lambda: self._loaded(connection, vantage.followed))
         if index is None:
-            return self._prepared(connection, sight)
+            return self._prepared(connection, vantage)
         index.prepare()
         return index
 
-    def _prepared(self, connection: apsw.Connection, sight: Sight) -> Index:
-        index = self._built(connection, sight)
+    def _prepared(self, connection: apsw.Connection, vantage: Vantage) -> Index:
+        index = self._built(connection, vantage)
         index.prepare()
         return index
 
@@ -160,23 +160,23 @@ class Follower:
         self._saved_at, self.counts = stamp.event, counts
         return index
 
-    def _built(self, connection: apsw.Connection, sight: Sight) -> Index:
-        self._saved_at, followed = 0, sight.followed
+    def _built(self, connection: apsw.Connection, vantage: Vantage) -> Index:
+        self._saved_at, followed = 0, vantage.followed
         index = self._salvage.attempt(lambda: _whole(connection, followed))
         if index is None:
             index = Index(followed.dimensions)
             _take(connection, index, followed, range(1, _last_memory(connection) + 1), self._salvage)
-        index.position = sight.last
+        index.position = vantage.last
         return index
 
-    def _catch_up(self, connection: apsw.Connection, index: Index, sight: Sight) -> frozenset[int]:
+    def _catch_up(self, connection: apsw.Connection, index: Index, vantage: Vantage) -> frozenset[int]:
         """Take what has changed, as far as this connection sees more than the index; which memories that were."""
-        last = sight.last
+        last = vantage.last
         if last < index.position or (last == index.position and not self._unsure):
             return frozenset()
         changed = _rows(connection, "changed_since", {"after": index.position})
         taken = self._unsure.union(row[0] for row in changed)
-        _take(connection, index, sight.followed, sorted(taken), self._salvage)
+        _take(connection, index, vantage.followed, sorted(taken), self._salvage)
         self._unsure, index.position = frozenset(), last
         return taken
 
@@ -195,7 +195,7 @@ class Follower:
             followed = self._followed
             if self._folder is None or self._index is None or followed is None:
                 return
-            with self.index(connection, sight(connection, followed.fingerprint)) as index:
+            with self.index(connection, vantage(connection, followed.fingerprint)) as index:
                 mark = _event_mark(connection, index.position)
                 outdated = index.position - self._saved_at >= least
                 outdated |= forgetting and self._saved_at > 0 and index.has_forgotten
@@ -222,18 +222,18 @@ def _copied(dimensions: int, stamp: snapshot.Stamp, arrays: snapshot.Arrays) -> 
     return stamp, Index.from_arrays(dimensions, stamp.event, arrays), Counts.from_arrays(arrays)
 
 
-def sight(connection: apsw.Connection, fingerprint: str) -> Sight:
+def vantage(connection: apsw.Connection, fingerprint: str) -> Vantage:
     """What this connection sees now."""
-    row = connection.execute(queries()["sight"], {"fingerprint": fingerprint}).fetchone()
+    row = connection.execute(queries()["vantage"], {"fingerprint": fingerprint}).fetchone()
     # Before the first vector there is no embedder; filters and neighbours still need the memories.
     embedder, dimensions, history, last = row or (0, 1, "", 0)
-    return Sight(Followed(fingerprint, embedder or 0, dimensions or 1, history or ""), last or 0)
+    return Vantage(Followed(fingerprint, embedder or 0, dimensions or 1, history or ""), last or 0)
 
 
-def blind_sight(connection: apsw.Connection, fingerprint: str) -> Sight:
+def blind_vantage(connection: apsw.Connection, fingerprint: str) -> Vantage:
     """Where it cannot be read what has happened: whose vectors there are, as before the first event."""
     row = connection.execute(queries()["embedder"], {"fingerprint": fingerprint}).fetchone()
-    return Sight(Followed(fingerprint, *(row or (0, 1))), 0)
+    return Vantage(Followed(fingerprint, *(row or (0, 1))), 0)
 
 
 def store_id(connection: apsw.Connection) -> str:

@@ -365,7 +365,7 @@ ORDER BY memory, part
 -- name: index_sizes
 SELECT (SELECT count(*) FROM memories), (SELECT count(*) FROM vectors WHERE embedder = :embedder)
 
--- name: sight
+-- name: vantage
 -- In one statement, because every search begins with it.
 SELECT
     (SELECT number FROM embedders WHERE fingerprint = :fingerprint),

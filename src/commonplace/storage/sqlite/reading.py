@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from commonplace.storage.sqlite.following import Follower, Sight
+    from commonplace.storage.sqlite.following import Follower, Vantage
     from commonplace.storage.sqlite.lexical import Lexical
     from commonplace.storage.vectors.index import Index
 
@@ -70,7 +70,7 @@ class SqliteReading(ReadingParts):
         self._follower = follower
         self._path = path
         self._fingerprint = fingerprint
-        self._sights: dict[str, Sight] = {}
+        self._vantages: dict[str, Vantage] = {}
         self._passed: tuple[tuple[Filter, Index, int], NDArray[np.bool_]] | None = None
         self._salvage = Salvage()
         self._followed: Follower | None = None
@@ -352,29 +352,29 @@ class SqliteReading(ReadingParts):
     # The index
 
     def _index(self, fingerprint: str = "") -> AbstractContextManager[Index]:
-        seen = self._sight(fingerprint or self._fingerprint)
+        seen = self._vantage(fingerprint or self._fingerprint)
         self._followed = self._follower()
         return self._followed.index(self._connection, seen)
 
-    def _sight(self, fingerprint: str) -> Sight:
+    def _vantage(self, fingerprint: str) -> Vantage:
         """What a reading sees stays the same to its end, so one look is enough."""
-        if fingerprint not in self._sights:
+        if fingerprint not in self._vantages:
             seen = self._salvage.attempt(lambda: self._looked(fingerprint))
-            self._sights[fingerprint] = seen or self._looked_blindly(fingerprint)
-        return self._sights[fingerprint]
+            self._vantages[fingerprint] = seen or self._looked_blindly(fingerprint)
+        return self._vantages[fingerprint]
 
-    def _looked(self, fingerprint: str) -> Sight:
-        from commonplace.storage.sqlite.following import sight
+    def _looked(self, fingerprint: str) -> Vantage:
+        from commonplace.storage.sqlite.following import vantage
 
-        return sight(self._connection, fingerprint)
+        return vantage(self._connection, fingerprint)
 
-    def _looked_blindly(self, fingerprint: str) -> Sight:
+    def _looked_blindly(self, fingerprint: str) -> Vantage:
         """Without the events nobody can tell how far an index has come: this reading gets one of its own."""
-        from commonplace.storage.sqlite.following import Follower, blind_sight
+        from commonplace.storage.sqlite.following import Follower, blind_vantage
 
         own = Follower(None)
         self._follower = lambda: own
-        return blind_sight(self._connection, fingerprint)
+        return blind_vantage(self._connection, fingerprint)
 
     def _passing(self, index: Index, among: Filter) -> NDArray[np.bool_]:
         """The filter as a mask; a search asks for the same one several times."""

@@ -23,7 +23,7 @@ from commonplace.storage.sqlite.watches import SqliteWatchWriting
 from commonplace.storage.sqlite.wording import catch_up, put_words, wording
 
 if TYPE_CHECKING:
-    from commonplace.storage.sqlite.following import Sight
+    from commonplace.storage.sqlite.following import Vantage
 
 
 T = TypeVar("T")
@@ -37,7 +37,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
     recorded = 0
     """Events, also of what was not kept in the end."""
 
-    def _sight(self, fingerprint: str) -> Sight:
+    def _vantage(self, fingerprint: str) -> Vantage:
         """What a transaction writes itself it sees at once."""
         return self._looked(fingerprint)
 
