@@ -166,12 +166,18 @@ def test_the_server_ends_when_its_input_ends(folder: Path) -> None:
         server.greet()
         server.end_of_input()
         assert server.process.wait(20) == 0
+        assert server.process.stderr is not None
+        assert b"stdin ended" not in server.process.stderr.read()
 
 
-def test_the_server_ends_when_its_input_ends_before_anything_was_said(folder: Path) -> None:
+def test_whoever_gives_the_server_no_input_is_told_how_clients_connect(folder: Path) -> None:
     with lines(folder) as server:
         server.end_of_input()
         assert server.process.wait(20) == 0
+        assert server.process.stderr is not None
+        said = server.process.stderr.read()
+        assert b"stdin ended before a client had said anything" in said
+        assert b"start it with --transport http" in said
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])

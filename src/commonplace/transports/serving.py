@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,9 +19,16 @@ from commonplace.transports.mcp import DialectServer
 if TYPE_CHECKING:
     from commonplace.transports.tracing import Tracing
 
+logger = logging.getLogger(__name__)
+
 Ready = Callable[[], Awaitable[None]]
 _MANNERS = 1.0
 """Seconds that a client on stdio has for its first request before loading begins."""
+
+_NOBODY = (
+    "stdin ended before a client had said anything, and with it the server: on stdio a client starts this program "
+    "itself and writes to it (docs/clients.md); to serve without one, start it with --transport http"
+)
 
 
 async def serve(dialects: Mapping[str, DialectServer], engine: Engine, settings: Settings, ready: Ready) -> None:
@@ -81,6 +89,8 @@ async def _converse(dialect: DialectServer, conversation: anyio.CancelScope, ove
     try:
         with conversation:
             await stdio.serve(dialect)
+        if not (conversation.cancelled_caught or dialect.met.is_set()):
+            logger.warning("%s", _NOBODY)
     finally:
         over.set()
 
