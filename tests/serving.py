@@ -77,8 +77,8 @@ def served(folder: Path, *options: str, key: str = OWNER_KEY, **more: str) -> It
     command += ["--http-port", str(http_port), "--sse-port", str(sse_port), *options]
     process = subprocess.Popen(command, env=environment(COMMONPLACE_OWNER_KEY=key, **more), stderr=subprocess.PIPE)
     try:
-        _await_health(process, http_port)
-        _await_health(process, sse_port)
+        standing(process, http_port)
+        standing(process, sse_port)
         yield Served(folder, http_port, sse_port, process)
     finally:
         process.terminate()
@@ -88,7 +88,7 @@ def served(folder: Path, *options: str, key: str = OWNER_KEY, **more: str) -> It
         process.communicate()
 
 
-def _await_health(process: "subprocess.Popen[bytes]", port: int) -> None:
+def standing(process: "subprocess.Popen[bytes]", port: int) -> None:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(httpx2.HTTPError):

@@ -1,13 +1,17 @@
 """What is said of a store whose beginning is damaged: never that it has another key than it has."""
 
 import re
+import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from mcp.client.client import Client
 
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.rekeying import rekey
-from tests.serving import served
+from tests.serving import OWNER_KEY, PROGRAM, Served, environment, free_port, over_http, served, standing
 from tests.storage.keeping import NOW
 from tests.test_cli import run
 from tests.test_cli_keeping import filled, found
@@ -145,3 +149,34 @@ async def test_what_one_user_does_not_see_is_looked_for_as_another(folder: Path)
         assert answer.returncode == 2
         assert "looked as owner; --user NAME looks as another, like bob" in answer.stderr
     assert "nothing yet; looked as bob" in run("history", "sessions", "--user", "bob", *where).stderr
+
+
+# In the log
+
+
+async def test_a_log_in_every_detail_holds_no_text_of_memories(folder: Path, tmp_path: Path) -> None:
+    async with spoken_to(folder, tmp_path / "log") as client:
+        for text in ("PLUMBAGO by the gate", "PLUMBAGO by the wall"):
+            assert not (await client.call_tool("add_memory", {"content": text})).is_error
+        assert "PLUMBAGO" in str((await client.call_tool("query_memory", {"query": "PLUMBAGO"})).content)
+        assert (await client.call_tool("add_memory", {"contents": "PLUMBAGO"})).is_error
+    log = (tmp_path / "log").read_bytes()
+    assert b" INFO " in log
+    assert b"PLUMBAGO" not in log
+
+
+@asynccontextmanager
+async def spoken_to(folder: Path, log: Path) -> AsyncIterator[Client]:
+    """A server over HTTP that logs everything into a file: as a pipe that nobody empties it would stand still."""
+    port = free_port()
+    command = [PROGRAM, "serve", "--transport", "http", "--http-port", str(port), "--log-level", "debug"]
+    with (
+        log.open("wb") as stderr,
+        subprocess.Popen(
+            [*command, "--data-dir", str(folder)], env=environment(COMMONPLACE_OWNER_KEY=OWNER_KEY), stderr=stderr
+        ) as process,
+    ):
+        standing(process, port)
+        async with over_http(Served(folder, port, 0, process)) as client:
+            yield client
+        process.terminate()

@@ -47,10 +47,14 @@ class SystemClock:
 
 
 def log_to_stderr(level: str) -> None:
-    """stdout belongs to the protocol."""
+    """stdout belongs to the protocol. At debug only our own loggers speak: libraries would log whole answers."""
+    ours = logging.getLevelNamesMapping()[level.upper()]
     logging.basicConfig(
-        stream=sys.stderr, level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+        stream=sys.stderr,
+        level=max(ours, logging.INFO),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
+    logging.getLogger("commonplace").setLevel(ours)
 
 
 def embedder(settings: Settings) -> Embedder:

@@ -41,7 +41,7 @@ def fixture_server(folder: Path) -> Iterator[Target]:
     environment = serving.environment(**_STACKS_WHEN_ABORTED)
     process = subprocess.Popen(command, env=environment, cwd=ROOT, stderr=subprocess.PIPE)
     try:
-        serving._await_health(process, port)
+        serving.standing(process, port)
         yield Target(f"http://127.0.0.1:{port}/mcp", process)
     finally:
         process.terminate()
