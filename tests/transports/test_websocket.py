@@ -15,7 +15,7 @@ from commonplace.domain.watch import Channel, Wish
 from commonplace.engine import Engine
 from commonplace.engine.memories import Reference
 from commonplace.settings import Settings
-from commonplace.transports.limits import Limits
+from commonplace.transports.limits import Limits, share
 from commonplace.transports.mcp import ACTOR
 from commonplace.transports.switchboard import MOST_LINES, ROOM, Line, Switchboard
 from commonplace.transports.websocket import Sockets
@@ -318,19 +318,29 @@ async def test_a_key_that_only_reads_says_nothing_of_itself(engine: Engine, app:
     assert "write" in (await line.next("error"))["message"]
 
 
-async def test_there_is_an_end_to_how_many_are_let_in(engine: Engine, ann: Person) -> None:
+async def test_there_is_an_end_to_how_many_are_let_in_and_nobody_takes_all(
+    engine: Engine, ann: Person, ben: Person
+) -> None:
     board = Switchboard(engine)
-    for number in range(MOST_LINES):
-        board.add(Line(ann.actor.through("test", f"line {number}")))
     sockets = Sockets(engine, Settings(), Limits.of(Settings()), board)
-    heard: list[Any] = []
 
-    async def take(message: Any) -> None:
-        heard.append(message)
+    async def refused(who: Person) -> int:
+        heard: list[Any] = []
 
-    scope = {"type": "websocket", ACTOR: ann.actor, "headers": [], "path": "/ws"}
-    await sockets(scope, asyncio.Queue[Any]().get, take)
-    assert heard[0]["status"] == 503
+        async def take(message: Any) -> None:
+            heard.append(message)
+
+        scope = {"type": "websocket", ACTOR: who.actor, "headers": [], "path": "/ws"}
+        await sockets(scope, asyncio.Queue[Any]().get, take)
+        assert (b"retry-after", b"30") in heard[0]["headers"]
+        return int(heard[0]["status"])
+
+    for number in range(share(MOST_LINES)):
+        board.add(Line(ann.actor.through("test", f"line {number}")))
+    assert await refused(ann) == 429
+    for number in range(MOST_LINES - share(MOST_LINES)):
+        board.add(Line(ben.actor.through("test", f"line {number}")))
+    assert await refused(ben) == 503
     assert len(sockets) == MOST_LINES
 
 

@@ -103,6 +103,11 @@ class Switchboard:
     def __len__(self) -> int:
         return sum(len(audience.lines) for audience in self._audiences.values())
 
+    def held(self, actor: Actor) -> int:
+        """How many lines one credential has."""
+        caller = actor.user, actor.credential
+        return sum((line.actor.user, line.actor.credential) == caller for line in self._lines)
+
     @property
     def _lines(self) -> list[Line]:
         return [line for audience in self._audiences.values() for line in audience.lines if line.ending is None]

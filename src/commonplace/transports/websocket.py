@@ -21,7 +21,7 @@ from commonplace.domain.access import Actor, Permission, require, require_whole
 from commonplace.domain.errors import CommonplaceError, Forbidden, Invalid, StoreFailed
 from commonplace.engine import Engine
 from commonplace.settings import Settings
-from commonplace.transports.limits import Limits
+from commonplace.transports.limits import Limits, share
 from commonplace.transports.mcp import ACTOR
 from commonplace.transports.refusals import Refusal
 from commonplace.transports.switchboard import BATCH, MOST_LINES, PAUSE, TRY_AGAIN_LATER, Line, Switchboard, change
@@ -32,6 +32,7 @@ PATHS = ("/ws", "/creo/ws")
 PROTOCOL = "commonplace"
 _TO_CLOSE = 5.0
 """Seconds for a client to hear why."""
+_LATER = {"Retry-After": "30"}
 _LARGEST_NUMBER = 2**63 - 1
 
 Message = Mapping[str, Any]
@@ -44,7 +45,7 @@ class Sockets:
         self._engine = engine
         self._settings = settings
         self._limits = limits
-        self._board = board or Switchboard(engine)
+        self._board = board if board is not None else Switchboard(engine)
         self._shows_presence = engine.store.writable and not settings.read_only
         self._answers: dict[str, Callable[[Line, Message], Awaitable[Message | None]]] = {
             "hello": self._resume,
@@ -94,7 +95,9 @@ class Sockets:
         except Forbidden as error:
             return Refusal(403, error.message, error.remedy)
         if self._board.closed or len(self._board) >= MOST_LINES:
-            return Refusal(503, "too many connections", "try again later")
+            return Refusal(503, "too many connections", "try again later", _LATER)
+        if self._board.held(actor) >= share(MOST_LINES):
+            return Refusal(429, "this credential has too many connections", "close one, or try again later", _LATER)
         return None
 
     async def _serve(self, line: Line, websocket: WebSocket) -> None:
