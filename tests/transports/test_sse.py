@@ -143,11 +143,15 @@ async def test_a_stream_is_gone_on_with_behind_the_last_event_that_arrived(pulsi
 
 
 async def test_who_comes_back_too_late_or_to_anothers_session_gets_a_new_one(pulsing: Served) -> None:
+    mine, mine_too = [await key_for(pulsing.folder, "ann", name=name) for name in ("one", "two")]
     stranger = await key_for(pulsing.folder, "stranger")
-    async with stream(pulsing) as opened:
-        await opened.ask(INITIALIZE)
-        async with stream(pulsing, opened.last, stranger) as other:
-            assert other.address != opened.address
+    async with stream(pulsing, key=mine) as opened:
+        await opened.send(INITIALIZE, mine)
+        await opened.answer()
+        for key in (mine_too, stranger):
+            assert await opened.send(request("ping"), key) == 404
+            async with stream(pulsing, opened.last, key) as other:
+                assert other.address != opened.address
     for unknown in ("0" * 32 + ".1", "nonsense", opened.last + "0" * 5, opened.last.replace(".", ".-")):
         async with stream(pulsing, unknown) as other:
             assert other.address != opened.address

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -45,8 +45,15 @@ async def end(response: httpx2.Response) -> None:
             pass
 
 
-async def test_streams_end_with_the_key_that_opened_them_and_those_of_others_do_not(server: Served) -> None:
-    name = "soon revoked"
+@pytest.fixture(scope="module")
+def listened_to(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One of their own: once somebody listens, a server tells subscribers a little late."""
+    with served(tmp_path_factory.mktemp("standing")) as server:
+        yield server
+
+
+async def test_streams_end_with_the_key_that_opened_them_and_those_of_others_do_not(listened_to: Served) -> None:
+    server, name = listened_to, "soon revoked"
     going, staying = await key_for(server.folder, "ann", name=name), await key_for(server.folder, "ann", name="kept")
     async with (
         listening(server, "session", staying) as kept,
