@@ -107,7 +107,7 @@ async def test_beyond_the_limit_a_client_is_told_to_come_back(pulsing: Served) -
         base = f"http://127.0.0.1:{pulsing.sse_port}/sse"
         async with httpx2.AsyncClient() as web:
             refused = await web.get(base, headers=bearer())
-        assert refused.status_code == 503
+        assert refused.status_code == 429
         assert int(refused.headers["retry-after"]) > 0
     async with over_sse(pulsing) as client:
         assert await client.list_tools()

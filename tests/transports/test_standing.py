@@ -85,7 +85,7 @@ async def test_who_comes_back_with_a_renewed_token_goes_on_in_the_same_session(f
 
 
 async def test_no_credential_takes_all_streams(folder: Path) -> None:
-    options = ("--max-connections", "8", "--sse-max-connections", "4", "--trusted-proxies", "127.0.0.1")
+    options = ("--max-connections", "8", "--sse-max-connections", "3", "--trusted-proxies", "127.0.0.1")
     with served(folder, *options) as server:
         ann, bert = await key_for(folder, "ann"), await key_for(folder, "bert")
         async with stream(server, key=ann), stream(server, key=ann), stream(server, key=ann) as last:
@@ -96,6 +96,7 @@ async def test_no_credential_takes_all_streams(folder: Path) -> None:
                 assert again.address == last.address  # who comes back may be noticed before what broke
                 async with stream(server, key=bert) as other:
                     assert other.status == 200
+                    assert httpx2.get(sse, headers=bearer(bert)).status_code == 503
 
 
 async def test_strangers_have_no_stream(server: Served) -> None:

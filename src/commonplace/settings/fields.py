@@ -90,7 +90,7 @@ class Settings:
     max_sessions: int = _setting(2000, "sessions over HTTP at a time", metavar="N")
     session_timeout: float = _setting(3600.0, "seconds after which an idle session over HTTP or SSE ends", metavar="S")
     sse_heartbeat: float = _setting(30.0, "seconds between two signs of life on an SSE stream; 0: none", metavar="S")
-    sse_max_connections: int = _setting(100, "SSE streams at a time", metavar="N")
+    sse_max_connections: int = _setting(100, "SSE streams of each credential at a time; all: a third more", metavar="N")
     metrics_public: bool = _setting(False, "answer /metrics without a credential")
     otel_endpoint: str = _setting(
         "", "where to send OpenTelemetry traces over HTTP, e.g. http://localhost:4318 (extra: otel)", metavar="URL"

@@ -30,6 +30,11 @@ def share(most: int) -> int:
     return most - most // 4
 
 
+def beside_others(most: int) -> int:
+    """The limit for all, of which a single caller may take this many."""
+    return most + most // 3
+
+
 class Buckets:
     """So many a minute for each name, and a minute's worth at once; 0 is no limit."""
 

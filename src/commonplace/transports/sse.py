@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from commonplace.domain.access import Actor
 from commonplace.settings import Settings
 from commonplace.transports.backlog import STANDING, Backlog, Room
-from commonplace.transports.limits import share
+from commonplace.transports.limits import beside_others
 from commonplace.transports.mcp import ACTOR, SESSION, DialectServer
 from commonplace.transports.messages import Unreadable, read
 from commonplace.transports.refusals import Refusal
@@ -170,9 +170,9 @@ class SseEndpoint:
         """For whom there is no room beside these streams."""
         most, later = self._settings.sse_max_connections, {"Retry-After": str(_RETRY_AFTER)}
         remedy = f"repeat in {_RETRY_AFTER} s, or use streamable HTTP"
-        if streams.total() >= most:
+        if streams.total() >= beside_others(most):
             return Refusal(503, "too many SSE connections", remedy, later)
-        if streams[owner] >= share(most):
+        if streams[owner] >= most:
             return Refusal(429, "this credential has too many SSE connections", remedy, later)
         return None
 
@@ -198,7 +198,7 @@ class SseEndpoint:
         assert self._tasks is not None
         away = [one for one in self._sessions.values() if not one.streams]
         away.sort(key=lambda one: one.owner != owner)  # of his own, before anyone's
-        if len(self._sessions) >= self._settings.sse_max_connections and away:
+        if len(self._sessions) >= beside_others(self._settings.sse_max_connections) and away:
             away[0].end()
         session = Session(owner, self._room, self._settings.session_timeout)
         self._sessions[session.id] = session
