@@ -101,4 +101,4 @@ async def test_no_credential_takes_all_streams(folder: Path) -> None:
 
 async def test_strangers_have_no_stream(server: Served) -> None:
     refused = post(server, LISTENING, modern_headers("subscriptions/listen", key=""), "/live/mcp")
-    assert refused.status_code == 401
+    assert refused.status_code == 403

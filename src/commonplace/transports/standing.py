@@ -112,8 +112,8 @@ class Standing:
 
     def _refusal(self, actor: Actor) -> Refusal | None:
         if actor is STRANGER:
-            problem = Unauthenticated()
-            return Refusal(401, problem.message, problem.remedy)
+            problem = Unauthenticated()  # but no 401: for that clients give up on what strangers are told
+            return Refusal(403, problem.message, problem.remedy)
         caller = (actor.user, actor.credential)
         if sum((one.actor.user, one.actor.credential) == caller for one in self._streams) < self._most:
             return None
