@@ -11,6 +11,12 @@ import anyio
 import httpx2
 import pytest
 
+from commonplace.dialects.greeum import greeum
+from commonplace.engine import Engine
+from commonplace.settings import Settings
+from commonplace.transports import sse
+from commonplace.transports.backlog import Room
+from commonplace.transports.mcp import DialectServer
 from tests.serving import Served, over_sse, served
 from tests.transports.wire import INITIALIZE, INITIALIZED, bearer, key_for, request
 
@@ -155,6 +161,30 @@ async def test_who_comes_back_too_late_or_to_anothers_session_gets_a_new_one(pul
     for unknown in ("0" * 32 + ".1", "nonsense", opened.last + "0" * 5, opened.last.replace(".", ".-")):
         async with stream(pulsing, unknown) as other:
             assert other.address != opened.address
+
+
+async def test_where_there_is_no_room_the_session_that_is_longest_away_gives_way(folder: Path) -> None:
+    left, stayed = [], []
+    with served(folder, "--sse-heartbeat", "0.1", "--sse-max-connections", "3") as server:
+        for _ in range(5):
+            async with stream(server) as opened:
+                left.append((opened.last, opened.address))
+        for last, address in reversed(left):
+            async with stream(server, last) as again:
+                stayed.append(again.address == address)
+    assert stayed == [True, True, True, True, False]
+
+
+async def test_who_is_away_for_long_finds_no_session_any_more(
+    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data_dir=str(folder), timezone="Asia/Seoul")
+    monkeypatch.setattr(sse, "AWAITED", 0.1)
+    session = sse.Session(("owner", "key"), Room(), 3600)
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.run, DialectServer(greeum, engine, settings))
+            session.left()  # and so it ends
 
 
 async def test_a_session_ends_when_it_has_been_idle(folder: Path) -> None:

@@ -4,11 +4,12 @@ import json
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.serving import OWNER_KEY, free_port, stdio
-from tests.transports.wire import INITIALIZE, INITIALIZED, Lines, lines, request
+from tests.transports.wire import INITIALIZE, INITIALIZED, PATIENCE, Lines, lines, request
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
@@ -128,18 +129,34 @@ def test_a_text_that_is_no_utf_8_is_refused_rather_than_kept_as_another(line: Li
     assert (answer["id"], answer["error"]["code"]) == (7, PARSE_ERROR)
 
 
+def _consolidating(server: Lines) -> dict[str, Any]:
+    """What the server asks of a client that has a model, while the request 3 waits for it."""
+    params = INITIALIZE["params"] | {"capabilities": {"sampling": {}}}
+    server.ask(INITIALIZE | {"params": params})
+    server.send(INITIALIZED)
+    for tool, arguments in (
+        ("space_create", {"space_id": "lent", "description": "x", "rules": "# Rules\n### progress.md"}),
+        ("live_note", {"space_id": "lent", "category": "progress", "content": "x"}),
+    ):
+        assert not server.ask(request("tools/call", 2, name=tool, arguments=arguments))["result"]["isError"]
+    asked = server.ask(request("tools/call", 3, name="bank_consolidate", arguments={"space_id": "lent"}))
+    assert asked["method"] == "sampling/createMessage"
+    return asked
+
+
+def test_the_end_does_not_wait_for_what_the_client_has_cancelled(folder: Path) -> None:
+    with lines(folder, "--dialect", "live") as server:
+        _consolidating(server)
+        server.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}})
+        server.end_of_input()
+        assert server.process.wait(2 * PATIENCE) == 0
+        assert server.process.stderr is not None
+        assert b"not answered before the end" not in server.process.stderr.read()
+
+
 def test_an_error_that_a_client_answers_with_reaches_who_asked(folder: Path) -> None:
     with lines(folder, "--dialect", "live") as server:
-        params = INITIALIZE["params"] | {"capabilities": {"sampling": {}}}
-        server.ask(INITIALIZE | {"params": params})
-        server.send(INITIALIZED)
-        for tool, arguments in (
-            ("space_create", {"space_id": "lent", "description": "x", "rules": "# Rules\n### progress.md"}),
-            ("live_note", {"space_id": "lent", "category": "progress", "content": "x"}),
-        ):
-            assert not server.ask(request("tools/call", 2, name=tool, arguments=arguments))["result"]["isError"]
-        asked = server.ask(request("tools/call", 3, name="bank_consolidate", arguments={"space_id": "lent"}))
-        assert asked["method"] == "sampling/createMessage"
+        asked = _consolidating(server)
         answer = server.ask({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -1, "message": "The user said no"}})
         assert (answer["id"], answer["result"]["isError"]) == (3, True)
         assert "The user said no" in answer["result"]["structuredContent"]["message"]
