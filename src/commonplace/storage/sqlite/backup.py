@@ -201,13 +201,23 @@ class SqliteVault:
     def _found(self, name: str) -> Path:
         """The file, if it lies in the folder itself and does not lead out of it."""
         file = self._file(name)
-        if file.is_symlink() or not file.is_file():
+        if file.is_symlink() or not file.is_file() or self.is_store(file):
             raise NotFound("backup", name)
         return file
 
+    def is_store(self, file: Path) -> bool:
+        """Whether it is the store itself, which lies here too where one folder is chosen for both.
+
+        It is not only no backup: reading it beside SQLite, and closing it, lets go of the locks this process has on it.
+        """
+        try:
+            return file.samefile(self._path)
+        except OSError:  # there is none
+            return False
+
     def listed(self) -> list[Backup]:
         """The latest last."""
-        files = [file for file in self._place.glob(f"*{SUFFIX}") if _is_backup(file)]
+        files = [file for file in self._place.glob(f"*{SUFFIX}") if _is_backup(file) and not self.is_store(file)]
         return sorted((self._known(file) for file in files), key=lambda backup: (backup.made_at, backup.name))
 
     def opening(self, *, sealed: bool = False) -> str:

@@ -77,7 +77,7 @@ def _rewrite(path: Path, old: str, new: str) -> None:
 def _rekey_backups(folder: Path, place: Path, old: str, new: str) -> Rekeyed:
     before, after = SqliteVault(folder, place, old), SqliteVault(folder, place, new)
     done = Rekeyed()
-    for file in sorted(place.glob(f"*{SUFFIX}")):
+    for file in sorted(file for file in place.glob(f"*{SUFFIX}") if not before.is_store(file)):
         try:
             if not _opens(file, new):
                 before.verified(file.stem)
