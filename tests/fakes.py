@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commonplace.domain.errors import EmbeddingFailed
+from commonplace.domain.errors import EmbeddingFailed, TextRefused
 from commonplace.domain.ranking import Scale
 from commonplace.language.terms import terms
 
@@ -38,12 +38,16 @@ class Embedder:
         self.fingerprint = f"{name}/{dimensions}"
         self.dimensions = dimensions
         self.broken = ""
+        self.unwanted: str | None = None
+        """Texts with these words are refused."""
         self.batches: list[int] = []
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
         if self.broken:
             raise EmbeddingFailed(self.name, self.broken)
         self.batches.append(len(texts))
+        if self.unwanted is not None and any(self.unwanted in text for text in texts):
+            raise TextRefused(self.name, "unwanted")
         return np.stack([self._vector(text) for text in texts])
 
     def _vector(self, text: str) -> "Vectors":

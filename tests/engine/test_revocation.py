@@ -107,7 +107,9 @@ async def test_of_an_earlier_release_the_audit_trail_tells_what_was_made_with_wh
     expected = {one.id: one.made_with for one, _ in await engine.access.keys()}
     await engine.close()
     connection = apsw.Connection(str(folder / FILE_NAME))
-    connection.execute("ALTER TABLE credentials DROP COLUMN made_with; PRAGMA user_version = 14").fetchall()
+    for table, column in (("credentials", "made_with"), ("unembedded", "refused")):
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}").fetchall()
+    connection.execute("PRAGMA user_version = 14").fetchall()
     connection.close()
     store = SqliteStore(folder, Embedder().fingerprint)
     assert {one.id: one.made_with for one in await store.read(lambda tx: list(tx.credentials()))} == expected

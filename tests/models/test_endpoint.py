@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from commonplace.domain.errors import EmbeddingFailed
+from commonplace.domain.errors import EmbeddingFailed, TextRefused
 from commonplace.models.endpoint import EndpointEmbedder
 
 
@@ -102,6 +102,18 @@ def test_a_refusal_is_not_tried_again(endpoint: Endpoint) -> None:
     with pytest.raises(EmbeddingFailed):
         embedder(endpoint).embed(["a"])
     assert len(endpoint.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "is_of_the_text"), [(400, True), (413, True), (422, True), (401, False), (404, False)]
+)
+def test_a_refusal_of_a_text_is_told_from_one_of_everything(
+    endpoint: Endpoint, status: int, is_of_the_text: bool
+) -> None:
+    endpoint.statuses = [status]
+    with pytest.raises(EmbeddingFailed, match=str(status)) as failure:
+        embedder(endpoint).embed(["a"])
+    assert isinstance(failure.value, TextRefused) == is_of_the_text
 
 
 def test_a_slow_endpoint_is_given_up(endpoint: Endpoint) -> None:

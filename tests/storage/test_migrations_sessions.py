@@ -26,6 +26,7 @@ CREATE TABLE current_sessions (
 INSERT INTO current_sessions SELECT owner, 'local', number FROM collections WHERE kind = 'session';
 DROP TABLE unworded;
 ALTER TABLE credentials DROP COLUMN made_with;
+ALTER TABLE unembedded DROP COLUMN refused;
 DROP INDEX tags_by_fold;
 ALTER TABLE tags DROP COLUMN folded;
 CREATE INDEX tags_by_tag ON tags (tag, memory);

@@ -25,6 +25,7 @@ SET detail = json_object('other', detail ->> '$.ties[0][1]', 'ties', detail -> '
 WHERE kind = 'unlinked';
 DROP TABLE unworded;
 ALTER TABLE credentials DROP COLUMN made_with;
+ALTER TABLE unembedded DROP COLUMN refused;
 DROP INDEX tags_by_fold;
 ALTER TABLE tags DROP COLUMN folded;
 CREATE INDEX tags_by_tag ON tags (tag, memory);

@@ -25,6 +25,7 @@ _AS_BEFORE = """
 UPDATE words SET terms = substr(terms, 1, instr(terms, char(10)) - 1) WHERE instr(terms, char(10)) > 0;
 DROP TABLE unworded;
 ALTER TABLE credentials DROP COLUMN made_with;
+ALTER TABLE unembedded DROP COLUMN refused;
 PRAGMA user_version = 13;
 """
 

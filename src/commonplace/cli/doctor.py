@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 OK, WARN, FAIL = "ok", "warn", "fail"
 _OLD = timedelta(days=2)
+_NAMED = 5
 _LITTLE = 1 << 30
 _TOO_LITTLE = 100 << 20
 
@@ -202,6 +203,11 @@ async def _embedding(engine: Engine) -> list[Finding]:
     if statistics.unembedded:
         words = f"{statistics.unembedded} of {statistics.memories} memories have no vectors yet"
         return [*found, Finding(WARN, "vectors", words, f"a running server makes them; {statistics.unembedded_reason}")]
+    if statistics.refused:
+        names = ", ".join(memory.id for memory in await engine.upkeep.refused(_NAMED))
+        words = f"{statistics.refused} of {statistics.memories} memories have none, their text is refused: {names}"
+        remedy = f"only words find them; the next start asks once more; {statistics.unembedded_reason}"
+        return [*found, Finding(WARN, "vectors", words, remedy)]
     return [*found, Finding(OK, "vectors", f"all {statistics.memories} memories have theirs")]
 
 

@@ -6,12 +6,12 @@ import asyncio
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from commonplace.domain.errors import EmbeddingFailed
+from commonplace.domain.errors import EmbeddingFailed, TextRefused
 from commonplace.domain.ranking import Scale
 from commonplace.language.parts import parts
 from commonplace.language.samples import ALIKE
@@ -32,6 +32,7 @@ _LONG = 20_000
 _TO_CHOOSE = 2.0
 _SWIFT = 0.02
 """Seconds a text up to which an embedder is fast; the default one takes a few thousandths."""
+_PLAIN = "warm"
 _REST_AFTER_FAILURE = 15.0
 """Seconds in which a failed embedder is not asked again, so that storing does not wait for it every time."""
 
@@ -129,7 +130,8 @@ class Embedding:
         try:
             vectors = await self.embed(pieces[:PARTS_AT_ONCE])
         except EmbeddingFailed as failure:
-            return Prints(words, None, self.fingerprint, unembedded=failure.message)
+            refused = isinstance(failure, TextRefused)
+            return Prints(words, None, self.fingerprint, unembedded=failure.message, refused=refused)
         return Prints(words, vectors, self.fingerprint, unembedded=UNFINISHED if len(pieces) > PARTS_AT_ONCE else "")
 
     async def whole(self, text: str) -> Prints:
@@ -144,7 +146,7 @@ class Embedding:
     async def warm(self) -> None:
         """Load the model before someone waits for it."""
         with suppress(EmbeddingFailed):  # kept in `failure`, where status answers show it
-            await self.embed(["warm"])
+            await self.embed([_PLAIN])
 
     async def until_chosen(self) -> None:
         """For who tells how things are. Not for long: that the store cannot be read is to be told too."""
@@ -190,7 +192,7 @@ class Embedding:
         try:
             vectors = self._asked([text for request in batch for text in request.texts])
         except EmbeddingFailed as failure:
-            self._refuse(batch, failure.reason)
+            self._refuse(batch, failure)
             return
         start = 0
         for request in batch:
@@ -204,13 +206,26 @@ class Embedding:
                 raise EmbeddingFailed(self.name, failure.reason)
             began = time.monotonic()
             try:
-                vectors = self._embedder.embed(texts)
+                vectors = self._embedded(texts)
                 self._check_length(vectors.shape[1])
-                self._scale = self._scale or measured(self._embedder)
+                with _of_any_text():
+                    self._scale = self._scale or measured(self._embedder)
+            except TextRefused:
+                self._failure = None
+                raise
             except Exception as error:
                 raise self._failed(error) from error
             self._failure, self._took = None, (time.monotonic() - began) / max(len(texts), 1)
             return vectors
+
+    def _embedded(self, texts: Sequence[str]) -> Vectors:
+        """TextRefused where it is one of these that it does not take, and not every text."""
+        try:
+            return self._embedder.embed(texts)
+        except TextRefused:
+            with _of_any_text():
+                self._embedder.embed([_PLAIN])
+            raise
 
     def _failed(self, error: Exception) -> EmbeddingFailed:
         """As everyone is told of it, and kept for those who come next."""
@@ -218,15 +233,28 @@ class Embedding:
         self._failure, self._failed_at = EmbeddingFailed(self.name, reason), time.monotonic()
         return self._failure
 
-    def _refuse(self, batch: Sequence[_Request], reason: str) -> None:
+    def _refuse(self, batch: Sequence[_Request], failure: EmbeddingFailed) -> None:
+        """Where a text is refused, those that came beside it are asked for without it."""
         for request in batch:
-            request.settle(request.outcome.set_exception, EmbeddingFailed(self.name, reason))
+            if isinstance(failure, TextRefused) and len(batch) > 1:
+                self._answer([request])
+            else:
+                request.settle(request.outcome.set_exception, type(failure)(self.name, failure.reason))
 
     def _check_length(self, length: int) -> None:
         """Vectors of two lengths cannot be compared."""
         if self._length not in (0, length):
             raise EmbeddingFailed(self.name, f"its vectors have {length} numbers now; they had {self._length} before")
         self._length = length
+
+
+@contextmanager
+def _of_any_text() -> Iterator[None]:
+    """What refuses the plainest texts takes none: that is a failure."""
+    try:
+        yield
+    except TextRefused as refusal:
+        raise EmbeddingFailed(refusal.embedder, refusal.reason) from refusal
 
 
 def measured(embedder: Embedder) -> Scale:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
-from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
+from commonplace.domain.errors import CommonplaceError, EmbeddingFailed, TextRefused
 from commonplace.domain.event import EventKind, Happening
 from commonplace.domain.memory import Author, Memory
 from commonplace.engine.access import LOCAL
@@ -104,16 +104,32 @@ class Upkeep:
     async def _adopt_embedder(self) -> None:
         """Whoever starts last decides which embedder the store has; what that one has not seen waits for it.
 
-        A store that was put back from a backup is a new start.
+        A store that was put back from a backup is a new start, and a text that was refused is asked for once more.
         """
         chosen = self._embedding.fingerprint
         by, history = await self._store.read(lambda tx: (tx.embedded().by, tx.meta("history")))
-        if self._adopted_in != (history,) and by != chosen and self._store.writable:
-            reason, now = f"the embedder is now {self._embedding.name}", self._clock.now()
-            await self._store.write(lambda tx: tx.choose_embedder(chosen, reason, now))
+        if self._adopted_in != (history,) and self._store.writable:
+            if by == chosen:
+                await self._forgive_refused()
+            else:
+                reason, now = f"the embedder is now {self._embedding.name}", self._clock.now()
+                await self._store.write(lambda tx: tx.choose_embedder(chosen, reason, now))
             by = chosen
         self._adopted_in = (history,)
         self._embedding.give_way("" if by in (None, chosen) else by)
+
+    async def forgive(self) -> None:
+        """Ask an embedder that has failed, or refused a text, again at the next occasion."""
+        self._embedding.forgive()
+        await self._forgive_refused()
+
+    async def _forgive_refused(self) -> None:
+        if await self.refused(1):
+            await self._store.write(lambda tx: tx.forgive_refused())
+
+    async def refused(self, limit: int) -> Sequence[Memory]:
+        """Those whose text the embedder refuses, whoever asks."""
+        return await self._store.read(lambda tx: tx.unembedded(limit, refused=True))
 
     async def embed_missing(self) -> int:
         """Embed what the chosen embedder has not seen, one process at a time; how many were done.
@@ -128,11 +144,12 @@ class Upkeep:
 
     async def _embed_all(self) -> int:
         done = 0
-        while waiting := await self._store.read(self._waiting):
-            for memory in waiting:
-                if not await self._embed(memory):
-                    return done
-                done += 1
+        try:
+            while waiting := await self._store.read(self._waiting):
+                for memory in waiting:
+                    done += await self._embed(memory)
+        except EmbeddingFailed as failure:
+            logger.warning("%s", failure)
         return done
 
     def _waiting(self, tx: Reading) -> Sequence[Memory]:
@@ -140,13 +157,20 @@ class Upkeep:
         return tx.unembedded(_BATCH) if tx.embedded().by == self._embedding.fingerprint else ()
 
     async def _embed(self, memory: Memory) -> bool:
+        """Whether it has its vectors now. Where only this text is refused, the others have theirs all the same."""
         try:
             prints = await self._embedding.whole(memory.content)
-        except EmbeddingFailed as failure:
-            logger.warning("%s", failure)
+        except TextRefused as refusal:
+            logger.warning("%s has no vectors: %s", memory.id, refusal)
+            reason = refusal.message
+            await self._store.write(lambda tx: self._refuse(tx, memory, reason))
             return False
         await self._store.write(lambda tx: self._keep(tx, memory, prints))
         return True
+
+    def _refuse(self, tx: Transaction, memory: Memory, reason: str) -> None:
+        if tx.version_of(memory.number) == memory.version:
+            tx.refuse_vectors(memory.number, reason, self._clock.now())
 
     def _keep(self, tx: Transaction, memory: Memory, prints: Prints) -> None:
         now = self._clock.now()

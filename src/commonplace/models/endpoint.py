@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from commonplace.domain.errors import EmbeddingFailed
+from commonplace.domain.errors import EmbeddingFailed, TextRefused
 from commonplace.domain.ranking import Scale
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ _TRIES = 3
 _PATIENCE = 0.5
 """Seconds before the second try; doubled before each further one."""
 _RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
+_REFUSED = frozenset({400, 413, 422})
+"""What is answered to a text: other refusals are of the caller, the model or the address."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +88,8 @@ class EndpointEmbedder:
             if answer.status_code == 200:
                 return self._read(answer)
             reason = f"{self.url} answered {answer.status_code}"
+            if answer.status_code in _REFUSED:
+                raise TextRefused(self.name, reason)
             if answer.status_code not in _RETRIED:
                 break
         raise EmbeddingFailed(self.name, reason)

@@ -24,6 +24,8 @@ class Prints:
     fingerprint: str
     unembedded: str = ""
     """Why the vectors are missing or not whole; empty when they are complete."""
+    refused: bool = False
+    """Whether that is because the embedder refuses the text, so that it need not be asked again."""
 
 
 class Embedded(NamedTuple):
@@ -73,7 +75,11 @@ class Statistics:
     ephemeral: int
     blocks: int
     unembedded: int
+    """Memories that wait for their vectors."""
     unembedded_reason: str
+    """Why some have none, of those that wait and of those whose text was refused."""
+    refused: int
+    """Memories whose text the embedder refuses."""
     cached: int
     events: int
     bytes: int

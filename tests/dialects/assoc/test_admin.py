@@ -65,6 +65,16 @@ async def test_what_is_wrong_is_told(engine: Engine, local: AssocConversation) -
 
 
 @behaviour("assoc.admin.health_check")
+async def test_a_memory_whose_text_the_embedder_refuses_is_named(engine: Engine, local: AssocConversation) -> None:
+    engine.embedding._embedder.unwanted = "odd"  # type: ignore[attr-defined]
+    kept = await local.call("memory", action="store", content="an odd one", domain="user")
+    body = await local.told("admin", action="health_check")
+    assert body["data"]["status"] == "degraded"
+    assert body["data"]["embedding"]["pending"] == 0
+    assert f"対象の記憶1件: {kept['memory_id']}" in body["message"]
+
+
+@behaviour("assoc.admin.health_check")
 @pytest.mark.parametrize("table", ["words_data", "vectors", "memories", "unembedded"])
 async def test_a_damaged_file_is_told_however_bad_it_is(local: AssocConversation, folder: Path, table: str) -> None:
     await local.store()

@@ -93,7 +93,7 @@ async def health_check(call: Call) -> Done:
     latest = await backups.latest()
     told = in_words(StoreCorrupt(store.location, damage)) if damage else ""
     writable = store.writable and not store.trouble
-    waiting = statistics.unembedded_reason if statistics else ""
+    waiting = await _unembedded(call, statistics) if statistics else ""
     troubles = [one for one in (told, store.trouble, backups.trouble, waiting) if one not in ("", UNFINISHED)]
     data = {
         "status": "healthy" if not troubles else "degraded",
@@ -104,6 +104,13 @@ async def health_check(call: Call) -> Done:
         "checked_at": stamp(call.engine.clock.now()),
     }
     return Done(data, "システムは正常です" if not troubles else "注意が必要です: " + "; ".join(troubles))
+
+
+async def _unembedded(call: Call, statistics: Statistics) -> str:
+    """Why memories have no vectors, and which they are where their text is the reason."""
+    refused = await call.engine.upkeep.refused(MOST_NAMED) if statistics.refused else ()
+    names = f" (対象の記憶{statistics.refused}件: {', '.join(memory.id for memory in refused)})" if refused else ""
+    return f"{statistics.unembedded_reason}{names}"
 
 
 async def _legible_statistics(call: Call) -> Statistics | None:
@@ -181,7 +188,7 @@ def _whole(done: Restored) -> dict[str, Any]:
 async def reindex(call: Call) -> Done:
     before = await call.engine.upkeep.statistics()
     await call.engine.store.reindex()
-    call.engine.embedding.forgive()  # whoever asks has mended it, or wants to know that it still fails
+    await call.engine.upkeep.forgive()  # whoever asks has mended it, or wants to know that it still fails
     embedded = await call.engine.upkeep.embed_missing()
     after = await call.engine.upkeep.statistics()
     data = {

@@ -21,6 +21,7 @@ from commonplace.domain.errors.failures import (
     StoreReadOnly,
     StoreTooNew,
     StoreUnopened,
+    TextRefused,
 )
 from commonplace.domain.errors.refusals import (
     AlreadyExists,
@@ -84,6 +85,7 @@ __all__ = [
     "StoreTooNew",
     "StoreUnopened",
     "Stranding",
+    "TextRefused",
     "Unauthenticated",
     "Unseen",
 ]

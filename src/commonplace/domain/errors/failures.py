@@ -31,6 +31,15 @@ class EmbeddingFailed(CommonplaceError):
 
 
 @dataclass(eq=False)
+class TextRefused(EmbeddingFailed):
+    """The embedder is well and takes others, but not this text: to ask again would change nothing."""
+
+    @property
+    def message(self) -> str:
+        return f"embedder {self.embedder} refuses the text: {self.reason}"
+
+
+@dataclass(eq=False)
 class StoreFailed(CommonplaceError):
     """The store could not do its work; what was acknowledged before is safe."""
 

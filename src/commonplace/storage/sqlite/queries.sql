@@ -380,8 +380,8 @@ SELECT seq FROM sqlite_sequence WHERE name = 'memories'
 {entries} WHERE m.number > :after ORDER BY m.number LIMIT :limit
 
 -- name: mark_unembedded
-INSERT INTO unembedded (memory, since, reason) VALUES (:memory, :since, :reason)
-ON CONFLICT (memory) DO UPDATE SET reason = excluded.reason
+INSERT INTO unembedded (memory, since, reason, refused) VALUES (:memory, :since, :reason, :refused)
+ON CONFLICT (memory) DO UPDATE SET reason = excluded.reason, refused = excluded.refused
 
 -- name: mark_unseen
 INSERT INTO unembedded (memory, since, reason)
@@ -393,23 +393,33 @@ WHERE NOT EXISTS (
     JOIN embedders AS e ON e.number = v.embedder AND e.fingerprint = :fingerprint
     WHERE v.memory = m.number
 )
-ON CONFLICT (memory) DO UPDATE SET reason = excluded.reason
+ON CONFLICT (memory) DO UPDATE SET reason = excluded.reason, refused = FALSE
+
+-- name: forgive_refused
+UPDATE unembedded SET refused = FALSE WHERE refused
 
 -- name: clear_unembedded
 DELETE FROM unembedded WHERE memory = :memory
 
 -- name: embedded
-SELECT (SELECT value FROM meta WHERE key = 'embedder'), NOT EXISTS (SELECT 1 FROM unembedded)
+SELECT (SELECT value FROM meta WHERE key = 'embedder'), NOT EXISTS (SELECT 1 FROM unembedded WHERE NOT refused)
 
 -- name: unembedded
-SELECT * FROM records WHERE number IN (SELECT memory FROM unembedded ORDER BY memory LIMIT :limit) ORDER BY number
+SELECT *
+FROM records
+WHERE number IN (SELECT memory FROM unembedded WHERE refused = :refused ORDER BY memory LIMIT :limit)
+ORDER BY number
 
 -- name: version_of
 SELECT version FROM memories WHERE number = :number
 
 -- name: unembedded_count
 -- A reason that tells of something wrong before one that does not.
-SELECT count(*), coalesce(max(reason) FILTER (WHERE reason <> :unfinished), max(reason)) FROM unembedded
+SELECT
+    count(*) FILTER (WHERE NOT refused),
+    count(*) FILTER (WHERE refused),
+    coalesce(max(reason) FILTER (WHERE reason <> :unfinished), max(reason))
+FROM unembedded
 
 -- name: embedder
 SELECT number, dimensions FROM embedders WHERE fingerprint = :fingerprint

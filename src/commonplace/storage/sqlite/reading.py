@@ -305,15 +305,15 @@ class SqliteReading(ReadingParts):
         by, whole = self._salvage.attempt(lambda: self._one("embedded")) or (None, True)
         return Embedded(by, bool(whole))
 
-    def unembedded(self, limit: int) -> Sequence[Memory]:
-        return [rows.memory(row) for row in self._all("unembedded", limit=limit)]
+    def unembedded(self, limit: int, *, refused: bool = False) -> Sequence[Memory]:
+        return [rows.memory(row) for row in self._all("unembedded", limit=limit, refused=refused)]
 
     def version_of(self, number: int) -> int | None:
         row = self._one("version_of", number=number)
         return int(row[0]) if row else None
 
     def statistics(self, now: datetime) -> Statistics:
-        unembedded = self._one("unembedded_count", unfinished=UNFINISHED) or (0, None)
+        unembedded = self._one("unembedded_count", unfinished=UNFINISHED) or (0, 0, None)
         single = {name: (self._one(name) or (0,))[0] for name in ("block_count", "last_event")}
         ephemeral = self._one("ephemeral_count", now=rows.micros(now)) or (0,)
         return Statistics(
@@ -321,7 +321,8 @@ class SqliteReading(ReadingParts):
             ephemeral=ephemeral[0],
             blocks=single["block_count"],
             unembedded=unembedded[0],
-            unembedded_reason=unembedded[1] or "",
+            refused=unembedded[1],
+            unembedded_reason=unembedded[2] or "",
             cached=self._cached(),
             events=single["last_event"],
             bytes=_size(self._path),

@@ -187,6 +187,12 @@ class SqliteTransaction(WritingParts, SqliteReading):
             self._embedder(prints.fingerprint, prints.vectors.shape[1])  # refuses those that do not fit the others
         self._add_vectors(number, prints, at)
 
+    def refuse_vectors(self, number: int, reason: str, at: datetime) -> None:
+        self._do("mark_unembedded", memory=number, since=rows.micros(at), reason=reason, refused=True)
+
+    def forgive_refused(self) -> None:
+        self._do("forgive_refused")
+
     def _clear_vectors(self, number: int) -> None:
         self._do("clear_vectors", memory=number)
         self._do("clear_unembedded", memory=number)
@@ -195,10 +201,10 @@ class SqliteTransaction(WritingParts, SqliteReading):
         """Without those that do not fit the others, and saying why: a text is kept whatever the embedder does."""
         from commonplace.storage.sqlite.following import packed
 
-        missing, chosen = prints.unembedded, self.embedded().by
+        missing, refused, chosen = prints.unembedded, prints.refused, self.embedded().by
         try:
             if chosen not in (None, prints.fingerprint):
-                missing = f"the embedder is now {chosen}"
+                missing, refused = f"the embedder is now {chosen}", False
             elif prints.vectors is not None:
                 embedder = self._embedder(prints.fingerprint, prints.vectors.shape[1])
                 for part, vector in enumerate(prints.vectors):
@@ -206,7 +212,7 @@ class SqliteTransaction(WritingParts, SqliteReading):
         except EmbeddingFailed as failure:
             missing = failure.message
         if missing:
-            self._do("mark_unembedded", memory=number, since=rows.micros(at), reason=missing)
+            self._do("mark_unembedded", memory=number, since=rows.micros(at), reason=missing, refused=refused)
 
     def _embedder(self, fingerprint: str, dimensions: int) -> int:
         row = self._one("embedder", fingerprint=fingerprint)
