@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from commonplace.domain import limits
 from commonplace.domain import space as rule
@@ -18,6 +20,9 @@ from commonplace.domain.space import FileKind, Place, SpaceFile
 from commonplace.ports import Prints
 from commonplace.ports.files import Held
 
+if TYPE_CHECKING:
+    import yaml
+
 BANK = "bank"
 """The category of what a bank's file says, among all other memories."""
 SYNTHESIS = "synthesis"
@@ -25,6 +30,7 @@ LARGEST = MAX_CONTENT_BYTES + 64 * 1024
 """Bytes of a file that is worth reading: a text as large as a memory may be, and the head of a note."""
 TOO_LARGE = "it is larger than 1 MB"
 FINDABLE = (FileKind.NOTE, FileKind.BANK, FileKind.SYNTHESIS)
+_NULL = "tag:yaml.org,2002:null"
 _CATEGORIES = {FileKind.BANK: BANK, FileKind.SYNTHESIS: SYNTHESIS}
 
 
@@ -110,10 +116,26 @@ def _head(text: str) -> Mapping[str, Any]:
     import yaml
 
     try:
-        found = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
+        found = yaml.load(text, _loader())  # noqa: S506 -- it builds less than safe_load
+    except (yaml.YAMLError, RecursionError):
         found = None
     return found if isinstance(found, dict) else plainly(text)
+
+
+@cache
+def _loader() -> type[yaml.BaseLoader]:
+    """Makes texts, lists, mappings and None, and nothing else.
+
+    Whoever wrote it may have called a value what it is not (`!!int ''`), and what looks like one may be a name (`no`).
+    """
+    import yaml
+
+    class Plain(yaml.BaseLoader):  # type: ignore[misc]
+        pass
+
+    Plain.add_implicit_resolver(_NULL, re.compile(r"(?:~|null|Null|NULL|)\Z"), ["~", "n", "N", ""])
+    Plain.add_constructor(_NULL, lambda loader, node: None)
+    return Plain
 
 
 def digest(data: bytes) -> str:

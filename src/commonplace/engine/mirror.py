@@ -93,8 +93,12 @@ class Mirror:
         self._turn = asyncio.Lock()
         self._looked_at: datetime | None = None
         self._lookout = Lookout(store, files, access, adoption, clock) if files else None
-        self.trouble = ""
-        """Why the files do not follow; empty while they do."""
+        self._unwritten, self._unread = "", ""
+
+    @property
+    def trouble(self) -> str:
+        """Why the files do not follow, or what others do there is not seen; empty while all is well."""
+        return self._unwritten or self._unread
 
     @property
     def files(self) -> Files | None:
@@ -124,12 +128,24 @@ class Mirror:
         try:
             await self.push()
             if await self._may_look():
-                await self.pull()
+                await self._look()
                 await self.push()
         except StoreFailed:
             raise
         except CommonplaceError as failure:
             self._failed(failure)
+
+    async def _look(self) -> None:
+        try:
+            await self.pull()
+        except Exception as error:  # whatever it is, it lasts until the next look, and who asks is to know
+            known, self._unread = self._unread, getattr(error, "message", f"looking there failed: {error!r}")
+            if isinstance(error, StoreFailed) or not isinstance(error, CommonplaceError):
+                raise
+            if known != self._unread:  # once, not at every look
+                logger.warning("spaces: %s", error)
+        else:
+            self._unread = ""
 
     async def _may_look(self) -> bool:
         now, term = self._clock.now(), LOOK_AGAIN
@@ -137,7 +153,9 @@ class Mirror:
             return False
         self._looked_at = now
         me = secrets.token_hex(8)
-        return await self._store.write(lambda tx: tx.lease("lookout", me, now, now + term))
+        is_ours = await self._store.write(lambda tx: tx.lease("lookout", me, now, now + term))
+        self._unread = self._unread if is_ours else ""  # then another process looks, and knows how that goes
+        return is_ours
 
     # Out
 
@@ -149,7 +167,7 @@ class Mirror:
         async with self._turn:
             await self._arrive(files)
             if not await self.waiting():
-                self.trouble = ""
+                self._unwritten = ""
                 return 0
             async with held(self._store, self._clock, _NAME, _LEASE) as alone:
                 return await self._pushed(files) if alone else 0
@@ -183,7 +201,7 @@ class Mirror:
         if going.failures:
             self._failed(going.failures[0])
         else:
-            self.trouble = ""
+            self._unwritten = ""
         return going.settled
 
     async def _written(self, files: Files, batch: Sequence[_Job], going: _Round) -> list[tuple[_Job, Mirrored | None]]:
@@ -208,9 +226,9 @@ class Mirror:
         return done
 
     def _failed(self, failure: CommonplaceError) -> None:
-        if failure.message != self.trouble:  # once, not at every try
+        if failure.message != self._unwritten:  # once, not at every try
             logger.warning("spaces: %s", failure)
-        self.trouble = failure.message
+        self._unwritten = failure.message
 
     async def _write(self, files: Files, job: _Job) -> Mirrored | None:
         """Make one file what it should be."""
