@@ -11,9 +11,11 @@ import anyio.to_thread
 import pytest
 
 from commonplace.domain.access import Actor
+from commonplace.domain.errors import FilesFailed
 from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
 from commonplace.engine.recall import Question
+from commonplace.engine.upkeep import Upkeep
 from tests.fakes import Clock, Embedder
 
 if TYPE_CHECKING:
@@ -36,6 +38,23 @@ async def test_a_round_removes_what_ended_embeds_what_is_missing_and_counts_uses
     statistics = await engine.upkeep.statistics()
     assert (statistics.memories, statistics.unembedded) == (1, 0)
     assert (await engine.recall.recall(owner, Question("lighthouse"))).hits[0].memory.uses == 1
+
+
+@pytest.mark.parametrize("failure", [KeyError("odd"), FilesFailed("there", "odd")])
+async def test_what_fails_in_a_round_keeps_nothing_else_from_its_turn(
+    engine: Engine, owner: Actor, clock: Clock, failure: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def failing() -> None:
+        raise failure
+
+    parts = (engine.store, engine.embedding, engine.memories, engine.recall, clock, engine.backups)
+    await engine.memories.remember(owner, Draft("kept"))
+    assert await engine.backups.latest() is None
+    await Upkeep(*parts, (failing, failing)).tidy()
+    assert await engine.backups.latest()
+    assert [record.name for record in caplog.records].count("commonplace.engine.upkeep") == (
+        1 if isinstance(failure, FilesFailed) else 2
+    )
 
 
 async def test_a_round_with_nothing_to_do_writes_nothing(engine: Engine, owner: Actor) -> None:

@@ -46,6 +46,8 @@ class Upkeep:
         self._clock = clock
         self._backups = backups
         self._chores = chores
+        self._told: set[str] = set()
+        """What has failed in this round: where the disk is full, everything does."""
         self._adopted_in: tuple[str | None] | None = None
         """In which history of the store its embedder was chosen by this process."""
 
@@ -72,12 +74,14 @@ class Upkeep:
         if self._store.writable:
             await self.embed_missing()
 
-    async def _safely(self, work: Callable[[], Awaitable[None]]) -> None:
-        """A failure here is logged and tried again later: callers must not suffer for it."""
+    async def _safely(self, work: Callable[[], Awaitable[object]]) -> None:
+        """A failure here is logged and tried again later: neither callers nor what is due next must suffer for it."""
         try:
             await work()
         except CommonplaceError as error:
-            logger.warning("upkeep: %s", error)
+            if error.message not in self._told:
+                logger.warning("upkeep: %s", error)
+            self._told.add(error.message)
         except Exception:
             logger.exception("upkeep failed")
 
@@ -88,13 +92,12 @@ class Upkeep:
 
     async def tidy(self) -> None:
         """One round of what takes no time."""
-        await self._recall.flush_uses()
+        self._told.clear()
+        await self._safely(self._recall.flush_uses)
         if self._store.writable:
-            await self._memories.sweep()
-            for chore in self._chores:
-                await chore()
-            await self._backups.automatic()
-        await self._store.settle()
+            for chore in (self._memories.sweep, *self._chores, self._backups.automatic):
+                await self._safely(chore)
+        await self._safely(self._store.settle)
 
     async def begin(self) -> None:
         """What should be known at the first call; should it fail, calls will tell."""
