@@ -62,6 +62,9 @@ def test_every_setting_has_an_environment_twin(field: "dataclasses.Field[object]
         ("ttl_short", "59"),
         ("ttl_short", "90000"),
         ("embedder_dimensions", "2049"),
+        ("embedder_dimensions", "-1"),
+        ("embedder_timeout", "0"),
+        ("embedder_timeout", "-5"),
         ("timezone", "Mars/Olympus"),
         ("read_only", "perhaps"),
         ("log_level", "loud"),
@@ -112,3 +115,11 @@ def test_the_time_zone_is_the_machines_unless_told() -> None:
 def test_the_usual_key_of_openai_serves() -> None:
     assert read(OPENAI_API_KEY="sk").embedder_key == "sk"
     assert read(OPENAI_API_KEY="sk", COMMONPLACE_EMBEDDER_KEY="mine").embedder_key == "mine"
+
+
+def test_the_key_of_openai_is_not_told_to_ollama(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text('embedder = "ollama"')
+    for told in ({"given": {"embedder": "ollama"}}, {"file": file}, {"COMMONPLACE_EMBEDDER": "ollama"}):
+        assert read(OPENAI_API_KEY="sk", **told).embedder_key == ""
+        assert read(OPENAI_API_KEY="sk", COMMONPLACE_EMBEDDER_KEY="mine", **told).embedder_key == "mine"

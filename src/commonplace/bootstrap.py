@@ -35,8 +35,11 @@ DIALECTS = ("creo", "assoc", "greeum", "nocturne", "live")
 """Those that come with the house; packages may add others."""
 
 _IN_A_FILE = "sqlite"
-_OPENAI_URL = "https://api.openai.com/v1"
-_OLLAMA_URL = "http://127.0.0.1:11434/v1"
+_ENDPOINTS = {
+    "openai": ("https://api.openai.com/v1", "text-embedding-3-small"),
+    "ollama": ("http://127.0.0.1:11434/v1", "bge-m3"),
+}
+"""Where each usually is, and its usual model."""
 
 
 class SystemClock:
@@ -61,23 +64,18 @@ def embedder(settings: Settings) -> Embedder:
     """The chosen embedder. Nothing is loaded yet."""
     model = settings.embedder_model
     match settings.embedder:
-        case "openai":
+        case "openai" | "ollama" as label:
             from commonplace.models.endpoint import EndpointEmbedder
 
+            url, usual = _ENDPOINTS[label]
             return EndpointEmbedder(
-                label="openai",
-                url=settings.embedder_url or _OPENAI_URL,
-                model=model or "text-embedding-3-small",
+                label=label,
+                url=settings.embedder_url or url,
+                model=model or usual,
                 key=settings.embedder_key,
                 dimensions=settings.embedder_dimensions,
                 timeout=settings.embedder_timeout,
             )
-        case "ollama":
-            from commonplace.models.endpoint import EndpointEmbedder
-
-            url = settings.embedder_url or _OLLAMA_URL
-            timeout = settings.embedder_timeout
-            return EndpointEmbedder(label="ollama", url=url, model=model or "bge-m3", timeout=timeout)
         case "sentence-transformers":
             from commonplace.models.local import SentenceTransformer
 

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from commonplace.bootstrap import embedder as chosen
 from commonplace.domain.errors import EmbeddingFailed, TextRefused
 from commonplace.models.endpoint import EndpointEmbedder
+from commonplace.settings import Settings
 
 
 class Endpoint(ThreadingHTTPServer):
@@ -70,6 +72,15 @@ def endpoint() -> Iterator[Endpoint]:
 
 def embedder(endpoint: Endpoint, **more: Any) -> EndpointEmbedder:
     return EndpointEmbedder(label="openai", url=endpoint.url, model="m", key="sk-test", **more)
+
+
+@pytest.mark.parametrize("name", ["openai", "ollama"])
+def test_what_is_set_reaches_the_endpoint(endpoint: Endpoint, name: str) -> None:
+    told = {"embedder_key": "sk-test", "embedder_dimensions": 2, "embedder_model": "m"}
+    chosen(Settings(embedder=name, embedder_url=endpoint.url, **told)).embed(["a"])  # type: ignore[arg-type]
+    ((headers, body),) = endpoint.requests
+    assert headers["Authorization"] == "Bearer sk-test"
+    assert (body["model"], body["dimensions"]) == ("m", 2)
 
 
 def test_vectors_come_back_in_order_and_of_unit_length(endpoint: Endpoint) -> None:

@@ -137,7 +137,7 @@ class Settings:
         metavar="NAME",
     )
     embedder_url: str = _setting("", "the base URL of an OpenAI-compatible endpoint, up to /v1", metavar="URL")
-    embedder_key: str = _setting("", "the key for that endpoint (OPENAI_API_KEY serves too)", secret=True)
+    embedder_key: str = _setting("", "the key for that endpoint (for openai, OPENAI_API_KEY serves too)", secret=True)
     embedder_dimensions: int = _setting(0, "ask the endpoint for vectors of this length, at most 2048", metavar="N")
     embedder_timeout: float = _setting(20.0, "seconds to wait for the endpoint", metavar="S")
     summariser: str = _setting(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,8 @@ def settings_from(
     file = file or environment.get(f"{PREFIX}CONFIG")
     written = from_file(Path(file).expanduser(), environment) if file else {}
     options = {name: value for name, value in given.items() if value is not None}
-    layers: list[dict[str, Any]] = [dict(usual or {}), written, _from_environment(environment), options]
+    ours = [dict(usual or {}), written, _from_environment(environment), options]
+    layers = [*ours[:2], _borrowed(environment, ours), *ours[2:]]
     told = {name: value for layer in _with_ports(layers) for name, value in layer.items()}
     settled = {name: read(name, value) for name, value in told.items()}
     check_guards(settled)
@@ -65,9 +67,14 @@ def variable(name: str) -> str:
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, str]:
     names = (f.name for f in dataclasses.fields(Settings))
-    found = {name: environment[variable(name)] for name in names if variable(name) in environment}
-    borrowed = {name: environment[other] for name, other in _BORROWED.items() if other in environment}
-    return borrowed | found
+    return {name: environment[variable(name)] for name in names if variable(name) in environment}
+
+
+def _borrowed(environment: Mapping[str, str], ours: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    found = {name: environment[other] for name, other in _BORROWED.items() if other in environment}
+    if ChainMap(*map(dict, reversed(ours))).get("embedder") == "ollama":
+        found.pop("embedder_key", None)  # it is OpenAI's, and no other's to be told
+    return found
 
 
 def _with_ports(layers: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
