@@ -17,7 +17,8 @@ from commonplace.bootstrap import build
 from commonplace.dialects.assoc import formats
 from commonplace.domain.access import Actor, Right
 from commonplace.domain.collection import SESSION_LENGTH, Kind
-from commonplace.domain.errors import Invalid
+from commonplace.domain.errors import Forbidden, Invalid
+from commonplace.domain.identifiers import CollectionId
 from commonplace.domain.limits import MAX_METADATA_BYTES
 from commonplace.domain.memory import Change, Draft
 from commonplace.domain.record import Bundle, Record, RecordedLink, RecordedPlace
@@ -65,6 +66,26 @@ async def furnish(engine: Engine, owner: Actor, clock: Clock) -> None:
     await engine.recall.flush_uses()
     while await engine.links.discover():
         continue
+
+
+@pytest.mark.parametrize("domain", ["user", "project"])
+async def test_a_key_limited_to_an_atlas_brings_nothing_into_what_it_does_not_open(
+    engine: Engine, owner: Actor, domain: str
+) -> None:
+    atlas = (await engine.atlases.create(owner, Sketch("an atlas"))).collection.id
+    limited, events = owner.within(frozenset({atlas})), await engine.events.last()
+    places = (RecordedPlace(ABSENT, "project", "theirs"),)
+    record = Record("", "grey cats", domain, NOW, NOW, place=ABSENT if domain == "project" else "")
+    for bundle in (
+        Bundle((record,), (), places),
+        Bundle((), (), places),
+        Bundle((replace(record, domain="user", place=""),)),
+    ):
+        report = await engine.archive.bring(limited, bundle)
+        assert report.faults
+        assert all(isinstance(fault.error, Forbidden) for fault in report.faults)
+    assert await engine.events.last() == events
+    assert await engine.store.read(lambda tx: tx.collections.get(CollectionId(ABSENT))) is None
 
 
 async def test_a_bundle_comes_out_of_an_empty_store_as_it_went_in(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from commonplace.domain import limits
-from commonplace.domain.access import Actor
+from commonplace.domain.access import Actor, require_whole
 from commonplace.domain.collection import Domain, Kind, described
 from commonplace.domain.errors import CommonplaceError, Fault, Forbidden, Invalid, NotCarried
 from commonplace.domain.identifiers import CollectionId, is_uuid
@@ -28,6 +28,7 @@ class Customs:
         self, tx: Reading, actor: Actor, bundle: Bundle, now: datetime, is_known: Callable[[Record], bool]
     ) -> None:
         self._tx = tx
+        self._actor = actor
         self._is_known = is_known
         self._bundle = bundle
         self._writable = changeable(tx, actor, now).collections
@@ -52,8 +53,15 @@ class Customs:
         for element, place in enumerate(self._bundle.places, 1):
             try:
                 _check_place(place)
+                self._check_founding(place)
             except Invalid as error:
                 yield Fault(0, Invalid(f"places.{error.field}", error.reason), element)
+            except Forbidden as error:
+                yield Fault(0, error, element)
+
+    def _check_founding(self, place: RecordedPlace) -> None:
+        if place.id not in self._over and self._tx.collections.get(CollectionId(place.id)) is None:
+            require_whole(self._actor)
 
     def _of_the_entries(self) -> Iterator[Fault]:
         firsts: dict[str, Record] = {}
@@ -79,7 +87,8 @@ class Customs:
     def _refusal(self, domain: str, place: str) -> CommonplaceError | None:
         """Why the actor may not write there; a place of others is as good as none."""
         if domain == Kind.USER:
-            return None
+            is_open = self._tx.home(self._actor.user) in self._writable
+            return None if is_open else Forbidden("account", self._actor.tool or "this")
         if domain == Kind.GLOBAL:
             return None if self._tx.collections.everyones() in self._writable else Forbidden("admin", "global")
         found = self._tx.collections.get(CollectionId(place))

@@ -118,7 +118,8 @@ def _field(fault: errors.Fault) -> str:
         return f"{error.what}_id"
     if isinstance(error, errors.Forbidden):
         where, place, _ = error.needs.partition(":")
-        return f"{where}_id" if place else "domain"
+        at = f"{where}_id" if place else "domain"
+        return at if fault.line else "import_data.places"
     field = error.field if isinstance(error, errors.Invalid) else ""
     return field if fault.line or field.startswith("import_data") else f"import_data.{_PARTS.get(field, field)}"
 
