@@ -41,6 +41,13 @@ def at(memory: Memory) -> Reference:
     return Reference(id=memory.id)
 
 
+async def test_a_limited_key_founds_nothing(engine: Engine, owner: Actor) -> None:
+    limited = owner.within(frozenset({await project(engine, owner)}))
+    for kind in (Kind.PROJECT, Kind.SESSION):
+        with pytest.raises(Forbidden):
+            await engine.collections.found(limited, kind, "x")
+
+
 async def test_a_founder_may_do_everything_with_what_it_founded(engine: Engine) -> None:
     anna = await user(engine, "anna")
     standing = await engine.collections.found(anna, Kind.PROJECT, " e\u0301tude ", " why ")

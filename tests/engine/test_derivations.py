@@ -12,6 +12,7 @@ from commonplace.domain.identifiers import CollectionId, MemoryId
 from commonplace.domain.link import LinkKind
 from commonplace.domain.memory import Change, Draft, Memory
 from commonplace.engine import Engine
+from commonplace.engine.atlases import Sketch
 from commonplace.engine.derivations import Lasting
 from commonplace.engine.memories import Reference
 from commonplace.ports import Transaction
@@ -293,3 +294,12 @@ async def test_the_latest_of_ones_own_are_told_from_those_of_others(engine: Engi
     await engine.memories.remember(owner, Draft("later, for all to read", home=everyones))
     assert len(await engine.memories.latest(ben, 5)) == 3
     assert [memory.id for memory in await engine.memories.latest(ben, 5, own=True)] == [mine.id]
+
+
+async def test_a_limited_key_puts_no_labels_of_its_user_on_what_it_keeps(engine: Engine, owner: Actor) -> None:
+    atlas = (await engine.atlases.create(owner, Sketch("an atlas"))).collection.id
+    label = await engine.labels.create(owner, "mine")
+    limited, draft = owner.within(frozenset({atlas})), Draft("a text", home=atlas)
+    with pytest.raises(Forbidden):
+        await engine.derivations.remember(limited, draft, labels=(label.id,))
+    assert (await engine.derivations.remember(limited, draft)).memory.content == "a text"

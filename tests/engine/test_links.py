@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.bootstrap import build
 from commonplace.domain.access import Actor, Right
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.link import HALF_LIFE, LASTING, Link, LinkKind
@@ -11,8 +12,9 @@ from commonplace.engine import Engine
 from commonplace.engine.links import FANOUT, IDLE, MOST_RELATED, Evoked
 from commonplace.engine.recall import CLOSER, Question
 from commonplace.ports import Transaction
+from commonplace.settings import Settings
 from tests.engine.test_collections import at, keep, project, user
-from tests.fakes import Clock
+from tests.fakes import Clock, Embedder
 from tests.storage.peer import peers
 
 pytestmark = pytest.mark.anyio
@@ -278,6 +280,23 @@ async def test_discovery_does_not_undo_what_use_has_strengthened(engine: Engine,
     before = await ties(engine, other)
     await discover(engine)
     assert await ties(engine, other) == before
+
+
+async def test_what_another_embedder_sees_anew_keeps_the_ties_that_it_has(
+    folder: Path, engine: Engine, owner: Actor, clock: Clock
+) -> None:
+    await engine.upkeep.begin()
+    first, second = await keep(engine, owner, CATS), await keep(engine, owner, f"{CATS} again")
+    clock.advance(APART)
+    third = await keep(engine, owner, f"{CATS} at noon")
+    await discover(engine)
+    assert (await ties(engine, third)).keys() == {first.id, second.id}
+    await engine.links.disconnect(owner, at(third), at(first))
+    other = build(Settings(data_dir=str(folder), timezone="UTC"), model=Embedder("other", 32), clock=clock)
+    assert await other.upkeep.embed_missing() == 3
+    await discover(other)
+    assert (await ties(other, third)).keys() == {second.id}
+    await other.close()
 
 
 async def test_two_processes_discover_once(folder: Path, engine: Engine, owner: Actor, clock: Clock) -> None:

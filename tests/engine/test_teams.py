@@ -322,3 +322,11 @@ async def test_what_is_done_to_teams_is_noted(engine: Engine) -> None:
         ("team member invited", f"{team}/{ben.user}"),
         ("team member removed", f"{team}/{ben.user}"),
     ]
+
+
+async def test_a_limited_key_shares_with_no_team(engine: Engine, owner: Actor) -> None:
+    team, atlas = await founded(engine, owner), await plant(engine, owner)
+    with pytest.raises(Forbidden) as refusal:
+        await engine.teams.share(owner.within(frozenset({atlas})), atlas, team, Right.READ, False)
+    assert "use a key that is not limited" in refusal.value.remedy  # not: ask for a right on the atlas
+    assert (await engine.teams.share(owner, atlas, team, Right.READ, False)).right is Right.READ

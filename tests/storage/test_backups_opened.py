@@ -15,6 +15,7 @@ from commonplace.domain.identifiers import MemoryId
 from commonplace.storage.sqlite import migrations
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.connection import can_fold
+from commonplace.storage.sqlite.workshops import clear_away
 from tests.storage.keeping import NOW
 from tests.storage.samples import House, Spoilt
 from tests.storage.test_backups import altered, place, vault
@@ -43,6 +44,19 @@ async def test_the_copy_is_a_store_that_only_its_owner_can_read_and_goes(
         assert [backup.name for backup in await vault.backups()] == ["first"]
     assert hidden(place) == []
     assert (place / "first.db").read_bytes() == before
+
+
+async def test_a_folder_that_has_no_lock_yet_is_left_to_who_makes_it(folder: Path, place: Path) -> None:
+    """Between the two a process may be about to take it; only age tells that it was killed."""
+    fresh = [folder / ".restoring-0123abcd", place / ".first.0123abcd"]
+    for one in fresh:
+        one.mkdir(parents=True)
+    clear_away(folder, place)
+    assert all(one.exists() for one in fresh)
+    for one in fresh:
+        os.utime(one, (0, 0))
+    clear_away(folder, place)
+    assert not any(one.exists() for one in fresh)
 
 
 async def test_the_copy_goes_whatever_happens(house: House, vault: SqliteVault, place: Path) -> None:
