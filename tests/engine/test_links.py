@@ -1,6 +1,9 @@
+import threading
 from datetime import timedelta
 from pathlib import Path
 
+import anyio
+import anyio.to_thread
 import pytest
 
 from commonplace.bootstrap import build
@@ -8,7 +11,9 @@ from commonplace.domain.access import Actor, Right
 from commonplace.domain.errors import Forbidden, Invalid, NotFound
 from commonplace.domain.link import HALF_LIFE, LASTING, Link, LinkKind
 from commonplace.domain.memory import Change, Draft, Memory
+from commonplace.domain.ranking import Scale
 from commonplace.engine import Engine
+from commonplace.engine.embedding import Embedding
 from commonplace.engine.links import FANOUT, IDLE, MOST_RELATED, Evoked
 from commonplace.engine.recall import CLOSER, Question
 from commonplace.ports import Transaction
@@ -297,6 +302,30 @@ async def test_what_another_embedder_sees_anew_keeps_the_ties_that_it_has(
     await discover(other)
     assert (await ties(other, third)).keys() == {second.id}
     await other.close()
+
+
+async def test_who_was_killed_while_discovering_is_followed_by_another_within_seconds(
+    engine: Engine, owner: Actor, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(engine, owner, CATS)
+    at_it, killed = threading.Event(), threading.Event()
+    scale = engine.embedding.scale
+
+    def stand_still(embedding: Embedding) -> Scale:
+        if not at_it.is_set():
+            at_it.set()
+            killed.wait()
+        return scale
+
+    monkeypatch.setattr(Embedding, "scale", property(stand_still))
+    async with anyio.create_task_group() as group:
+        group.start_soon(engine.links.discover)
+        await anyio.to_thread.run_sync(at_it.wait)
+        now = clock.now() + timedelta(seconds=11)
+        by_another = await engine.links.discover()
+        is_free = await engine.store.write(lambda tx: tx.lease("discovered", "the next", now, now))
+        killed.set()
+    assert (by_another, is_free) == (0, True)
 
 
 async def test_two_processes_discover_once(folder: Path, engine: Engine, owner: Actor, clock: Clock) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -19,6 +18,7 @@ from commonplace.domain.memory import Change, Memory
 from commonplace.engine.access import readable
 from commonplace.engine.associations import associated
 from commonplace.engine.embedding import Embedding
+from commonplace.engine.leases import held
 from commonplace.engine.memories import TIED, Memories, Reference, checked_change
 from commonplace.engine.ties import Retie, loose, retie_in
 from commonplace.ports import Clock, Reading, Store, Transaction
@@ -34,7 +34,7 @@ _DISCOVERED = "discovered"
 _BATCH = 100
 _AT_ONCE = 8
 """How many are looked at in one view and tied in one write: each by itself would wait for the disk."""
-_LEASE = timedelta(minutes=1)
+_LEASE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,6 @@ class Links:
         self._memories = memories
         self._embedding = embedding
         self._clock = clock
-        self._holder = secrets.token_hex(8)
 
     async def related(self, actor: Actor, reference: Reference, *, depth: int, limit: int) -> Evoked:
         """What the memory brings to mind, the strongest first."""
@@ -142,11 +141,12 @@ class Links:
 
     async def discover(self) -> int:
         """Tie what was stored, rewritten or moved meanwhile, a little at a time; how many events were looked at."""
-        now = self._clock.now()
         if not await self._store.read(_undiscovered):
             return 0
-        if not await self._store.write(lambda tx: tx.lease(_DISCOVERED, self._holder, now, now + _LEASE)):
-            return 0
+        async with held(self._store, self._clock, _DISCOVERED, _LEASE) as alone:
+            return await self._discovered() if alone else 0
+
+    async def _discovered(self) -> int:
         events = await self._store.read(_undiscovered)  # anew: another process may have been here before the lease
         texts = [event for event in events if _is_new(event)]
         first, last = texts[:-_AT_ONCE], texts[-_AT_ONCE:]
