@@ -1,6 +1,7 @@
 """Stand-ins for what tests must control: the time and the model. Everything else in the tests is the real thing."""
 
 import hashlib
+import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -40,9 +41,15 @@ class Embedder:
         self.broken = ""
         self.unwanted: str | None = None
         """Texts with these words are refused."""
+        self.asked = threading.Event()
+        self.answers = threading.Event()
+        """Cleared, whoever asks has to wait."""
+        self.answers.set()
         self.batches: list[int] = []
 
     def embed(self, texts: Sequence[str]) -> "Vectors":
+        self.asked.set()
+        self.answers.wait()
         if self.broken:
             raise EmbeddingFailed(self.name, self.broken)
         self.batches.append(len(texts))

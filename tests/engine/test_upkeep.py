@@ -1,10 +1,7 @@
 import asyncio
-import threading
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -17,9 +14,6 @@ from commonplace.engine import Engine
 from commonplace.engine.recall import Question
 from commonplace.engine.upkeep import Upkeep
 from tests.fakes import Clock, Embedder
-
-if TYPE_CHECKING:
-    from commonplace.ports import Vectors
 
 pytestmark = pytest.mark.anyio
 
@@ -126,24 +120,18 @@ async def test_only_one_process_at_a_time_embeds(
 
 
 async def test_a_process_that_was_killed_while_it_embedded_is_followed_by_another_within_seconds(
-    engine: Engine, owner: Actor, clock: Clock, embedder: Embedder, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, owner: Actor, clock: Clock, embedder: Embedder
 ) -> None:
     embedder.broken = "down"
     await engine.memories.remember(owner, Draft("kept"))
     embedder.broken = ""
     engine.embedding.forgive()
-    at_it, killed = threading.Event(), threading.Event()
-    embed = embedder.embed
-
-    def stand_still(texts: Sequence[str]) -> "Vectors":
-        at_it.set()
-        killed.wait()
-        return embed(texts)
-
-    monkeypatch.setattr(embedder, "embed", stand_still)
+    embedder.asked.clear()
+    embedder.answers.clear()
     async with anyio.create_task_group() as group:
         group.start_soon(engine.upkeep.embed_missing)
-        await anyio.to_thread.run_sync(at_it.wait)
+        await anyio.to_thread.run_sync(embedder.asked.wait)
         now = clock.now() + timedelta(seconds=11)
-        assert await engine.store.write(lambda tx: tx.lease("embedding", "the next", now, now))
-        killed.set()
+        is_free = await engine.store.write(lambda tx: tx.lease("embedding", "the next", now, now))
+        embedder.answers.set()
+    assert is_free

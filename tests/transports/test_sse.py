@@ -14,9 +14,9 @@ import pytest
 from commonplace.dialects.greeum import greeum
 from commonplace.engine import Engine
 from commonplace.settings import Settings
-from commonplace.transports import sse
 from commonplace.transports.backlog import Room
 from commonplace.transports.mcp import DialectServer
+from commonplace.transports.sse import Session
 from tests.serving import Served, over_sse, served
 from tests.transports.wire import INITIALIZE, INITIALIZED, bearer, key_for, request
 
@@ -175,12 +175,9 @@ async def test_where_there_is_no_room_the_session_that_is_longest_away_gives_way
     assert stayed == [True, True, True, True, False]
 
 
-async def test_who_is_away_for_long_finds_no_session_any_more(
-    engine: Engine, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_is_away_for_long_finds_no_session_any_more(engine: Engine, folder: Path) -> None:
     settings = Settings(data_dir=str(folder), timezone="Asia/Seoul")
-    monkeypatch.setattr(sse, "AWAITED", 0.1)
-    session = sse.Session(("owner", "key"), Room(), 3600)
+    session = Session(("owner", "key"), Room(), 3600, awaited=0.1)
     with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.run, DialectServer(greeum, engine, settings))

@@ -50,13 +50,14 @@ _ID = re.compile(rb'^\s*\{[^{}]*?"id"\s*:\s*([0-9]{1,18}|"[^"\\]{0,200}")')
 class Session:
     """One client: what it says goes in, what it is told is numbered and kept."""
 
-    def __init__(self, owner: tuple[str, str], room: Room, timeout: float) -> None:
+    def __init__(self, owner: tuple[str, str], room: Room, timeout: float, awaited: float = AWAITED) -> None:
         self.id = secrets.token_hex(16)
         self.owner = owner
         self.streams = 0
         self.backlog = Backlog(room)
         self.heard, self._incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         self._timeout = timeout
+        self._awaited = awaited
         self._life = anyio.CancelScope()
 
     async def run(self, dialect: DialectServer) -> None:
@@ -81,7 +82,7 @@ class Session:
     def left(self) -> None:
         """The last stream has gone: the client may come back, but is not waited for as long."""
         if not self.streams:
-            self._life.deadline = min(self._life.deadline, anyio.current_time() + AWAITED)
+            self._life.deadline = min(self._life.deadline, anyio.current_time() + self._awaited)
 
     def end(self) -> None:
         self._life.cancel()
