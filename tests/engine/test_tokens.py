@@ -65,6 +65,16 @@ async def test_a_token_ends_with_its_last_day(engine: Engine, owner: Actor, cloc
         await shown(engine, made.key)
 
 
+async def test_a_token_never_lasts_longer_than_what_it_was_made_with(engine: Engine, clock: Clock) -> None:
+    now = clock.now()
+    short = await engine.access.create_key("short", ALL_PERMISSIONS, expires_at=now + timedelta(days=2))
+    vouched = await engine.access.vouched("owner", ALL_PERMISSIONS, "jwt", now + timedelta(minutes=5))
+    for maker, own in ((await shown(engine, short.key), timedelta(days=2)), (vouched, timedelta(minutes=5))):
+        for days in (0, 400):
+            made = await engine.tokens.create(maker, "lasting", READ, (), days)
+            assert made.credential.expires_at == now + own
+
+
 async def test_two_hashes_that_begin_alike_are_told_apart_by_more_of_them(engine: Engine, owner: Actor) -> None:
     first = await engine.tokens.create(owner, "first", READ, (), 0)
     begin = first.credential.hash[:20]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commonplace.domain import limits
@@ -296,6 +296,13 @@ def _opened(tx: Reading, credential: Credential) -> frozenset[CollectionId] | No
 def _has_key_for_all(credentials: Iterable[Credential], now: datetime) -> bool:
     """Whether someone holds a key to everything. Tokens may come from elsewhere, with spaces, and open only these."""
     return any(c.kind == "key" and Permission.ADMIN in c.permissions and c.is_valid(now) for c in credentials)
+
+
+def lasting_until(tx: Reading, actor: Actor, now: datetime, lasting: timedelta | None) -> datetime | None:
+    """Not for longer than what the actor came with: it would outlive its own end."""
+    own = tx.credential(actor.credential_id) if actor.credential_id else None
+    ends = (own.expires_at if own else None, actor.until, None if lasting is None else now + lasting)
+    return min((end for end in ends if end is not None), default=None)
 
 
 def _revocable(tx: Reading, name: str, now: datetime) -> Credential:

@@ -18,7 +18,7 @@ from commonplace.domain.collection import Kind
 from commonplace.domain.credential import KEY_BYTES, KEY_DELETED, Credential, User, key_hash, new_key
 from commonplace.domain.errors import AlreadyExists, Forbidden, Invalid, NotFound
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, uuid7
-from commonplace.engine.access import NewKey
+from commonplace.engine.access import NewKey, lasting_until
 from commonplace.engine.revocation import revoke_in
 from commonplace.ports import Clock, Reading, Store, Transaction
 
@@ -116,7 +116,7 @@ class Keys:
         full = _full(me, name or identifier)
         _check_room(tx, me, kind, full, now)
         key = new_key(secrets.token_bytes(KEY_BYTES))
-        until = _until(tx, actor, now, lasting)
+        until = lasting_until(tx, actor, now, lasting)
         made = Credential(
             identifier, actor.user, full, key_hash(key), permissions, now, until, None, kind, opens, actor.credential_id
         )
@@ -147,13 +147,6 @@ def _check_room(tx: Reading, me: User, kind: str, name: str, now: datetime) -> N
         raise AlreadyExists("key", name.removeprefix(_full(me, "")))
     if sum(one.user == me.id and one.kind == kind for one in valid) >= MOST_KEYS:
         raise Invalid("name", f"you have {MOST_KEYS} keys already; revoke or delete one first")
-
-
-def _until(tx: Reading, actor: Actor, now: datetime, lasting: timedelta | None) -> datetime | None:
-    """Not for longer than what the actor came with: it would outlive its own end."""
-    own = tx.credential(actor.credential_id) if actor.credential_id else None
-    ends = (own.expires_at if own else None, actor.until, None if lasting is None else now + lasting)
-    return min((end for end in ends if end is not None), default=None)
 
 
 def _own(tx: Reading, actor: Actor, key: CredentialId) -> Credential:

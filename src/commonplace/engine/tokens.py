@@ -17,7 +17,7 @@ from commonplace.domain.access import Actor, Permission, Right, require
 from commonplace.domain.credential import KEY_BYTES, TOKEN_PREFIX, Credential, User, key_hash, new_key
 from commonplace.domain.errors import Invalid, NotFound, SpaceForbidden
 from commonplace.domain.identifiers import RANDOM_BYTES, CollectionId, CredentialId, UserId, uuid7
-from commonplace.engine.access import SPACE, Access, NewKey
+from commonplace.engine.access import SPACE, Access, NewKey, lasting_until
 from commonplace.engine.revocation import TOKEN, Revoked, along_with, revoke_in
 from commonplace.engine.spaces import Spaces
 from commonplace.ports import Clock, Reading, Store, Transaction
@@ -59,7 +59,7 @@ class Tokens:
             now = self._clock.now()
             _check_within(tx, actor, opened)
             user = self._enrolled(tx, name, now)
-            ends = now + timedelta(days=days) if days else None
+            ends = lasting_until(tx, actor, now, timedelta(days=days) if days else None)
             identifier = CredentialId(uuid7(now, secrets.token_bytes(RANDOM_BYTES)))
             hashed, maker = key_hash(key), actor.credential_id
             made = Credential(identifier, user, name, hashed, permissions, now, ends, None, KIND, opened, maker)
