@@ -30,7 +30,7 @@ class Settings:
     store: str = _setting(
         "sqlite", "what keeps the memories: sqlite (a file in that folder) or what a package adds", metavar="NAME"
     )
-    host: str = _setting("127.0.0.1", "the address to listen on; others than loopback need --allowed-hosts")
+    host: str = _setting("127.0.0.1", "the address to listen on; for other names than localhost, --allowed-hosts too")
     http_host: str = _setting("", "the address for streamable HTTP (default: as --host)", metavar="HOST")
     sse_host: str = _setting("", "the address for SSE (default: as --host)", metavar="HOST")
     http_port: int = _setting(8000, "the port for streamable HTTP", metavar="N")
