@@ -14,6 +14,8 @@ from commonplace.domain.memory import Draft
 from commonplace.engine import Engine
 from commonplace.settings import Settings
 from commonplace.storage.sqlite.backup import SqliteVault
+from commonplace.storage.sqlite.rekeying import rekey
+from tests.damage import lose_table
 from tests.models.stand_in import standing_in
 
 pytestmark = pytest.mark.anyio
@@ -88,3 +90,68 @@ async def test_the_doctor_names_the_memories_whose_text_the_embedder_refuses(fol
         "warn",
         True,
     )
+
+
+# One finding for each thing that is wrong, and none that is not so
+
+KEY = "a key that is long enough"
+
+
+def told(folder: Path, key: str = "") -> list[tuple[str, str]]:
+    settings = Settings(data_dir=str(folder), encryption_key=key, timezone="UTC")
+    return [(finding.mark, finding.what) for finding in findings(settings)]
+
+
+async def kept(engine: Engine) -> None:
+    """A store with two backups, closed."""
+    owner = await engine.access.local_owner()
+    await engine.memories.remember(owner, Draft("one"))
+    for name in ("first", "second"):
+        await engine.backups.create(owner, name)
+    await engine.close()
+
+
+async def test_a_store_that_lacks_its_key_is_not_also_said_not_to_be_encrypted(engine: Engine, folder: Path) -> None:
+    await kept(engine)
+    rekey(folder, folder / "backups", "", KEY)
+    without = await to_thread.run_sync(told, folder)
+    assert [what for mark, what in without if mark == "fail"] == ["store"]
+    assert "encryption" not in [what for _, what in without]
+    assert ("ok", "encryption") in await to_thread.run_sync(told, folder, KEY)
+
+
+async def test_a_store_in_the_clear_is_not_said_to_be_encrypted_where_a_key_is_given(
+    engine: Engine, folder: Path
+) -> None:
+    await kept(engine)
+    found = await to_thread.run_sync(told, folder, KEY)
+    assert [what for mark, what in found if mark == "fail"] == ["store"]
+    assert "encryption" not in [what for _, what in found]
+
+
+@pytest.mark.parametrize("key", ["", KEY])
+async def test_a_half_changed_key_is_one_finding(engine: Engine, folder: Path, key: str) -> None:
+    await kept(engine)
+    for place in (folder, folder / "backups"):
+        (place / ".key-change").write_text("on\n")
+    found = await to_thread.run_sync(told, folder, key)
+    assert [what for mark, what in found if mark == "fail"] == ["rekey"]
+    assert "encryption" not in [what for _, what in found]
+
+
+async def test_the_backups_are_not_said_to_be_encrypted_where_one_is_in_the_clear(engine: Engine, folder: Path) -> None:
+    await kept(engine)
+    plain = (folder / "backups" / "first.db").read_bytes()
+    rekey(folder, folder / "backups", "", KEY)
+    (folder / "backups" / "first.db").write_bytes(plain)
+    settings = Settings(data_dir=str(folder), encryption_key=KEY, timezone="UTC")
+    found = await to_thread.run_sync(lambda: list(findings(settings)))
+    assert [one.words for one in found if one.what == "encryption"] == ["on: the store"]
+
+
+@pytest.mark.parametrize("table", ["blocks", "credentials"])
+async def test_a_damage_is_told_once(engine: Engine, folder: Path, table: str) -> None:
+    await kept(engine)
+    lose_table(folder / "commonplace.db", table)
+    found = await to_thread.run_sync(told, folder)
+    assert [what for mark, what in found if mark == "fail"] == ["file"]

@@ -25,6 +25,7 @@ from commonplace.ports.files import Files, FilesReading
 from commonplace.settings import EMBEDDERS, SHORTEST_KEY, Settings
 from commonplace.storage.sqlite.backup import SqliteVault
 from commonplace.storage.sqlite.changeover import interrupted
+from commonplace.storage.sqlite.encryption import Form, form
 from commonplace.storage.sqlite.store import FILE_NAME, SqliteStore
 
 if TYPE_CHECKING:
@@ -236,6 +237,11 @@ def exposures(settings: Settings) -> list[Exposed]:
 
     _require_file(settings)
     return exposed(settings.folder, settings.backup_folder)
+
+
+def is_encrypted(settings: Settings) -> bool | None:
+    """Whether the store is; None where its first bytes do not tell."""
+    return {Form.PLAIN: False, Form.ENCRYPTED: True}.get(form(settings.folder / FILE_NAME))
 
 
 def rekeying(settings: Settings) -> RekeyUnfinished | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
 from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings
-from commonplace.domain.errors import CommonplaceError, EmbeddingFailed
+from commonplace.domain.errors import CommonplaceError, EmbeddingFailed, RekeyUnfinished, StoreCorrupt
 from commonplace.settings import SHORTEST_KEY, Settings
 
 if TYPE_CHECKING:
@@ -76,6 +76,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield from _beside(settings)
     try:
         yield from asyncio.run(_inside(settings))
+    except RekeyUnfinished:  # told already, by the note beside the store
+        return
     except CommonplaceError as error:
         yield Finding(FAIL, "store", error.message, error.remedy)
 
@@ -137,8 +139,21 @@ def _key(settings: Settings) -> Iterator[Finding]:
         yield Finding(WARN, "encryption", f"other users may read the key in {file}", f"chmod 600 {file}")
     elif 0 < len(key.encode("utf-8", "surrogateescape")) < SHORTEST_KEY:
         yield Finding(WARN, "encryption", "the key is short: it may be guessed", "`commonplace rekey` to a longer one")
-    else:
-        yield Finding(OK, "encryption", "on: the store and its backups" if key else "off")
+    elif _is_as_said(settings, key):
+        yield Finding(OK, "encryption", _covered(settings) if key else "off")
+
+
+def _is_as_said(settings: Settings, key: str) -> bool:
+    """Where the store is otherwise than the key says, or half changed, that is a finding of its own."""
+    from commonplace.bootstrap import is_encrypted, rekeying
+
+    return not rekeying(settings) and is_encrypted(settings) is bool(key)
+
+
+def _covered(settings: Settings) -> str:
+    from commonplace.bootstrap import exposures
+
+    return "on: the store" if exposures(settings) else "on: the store and its backups"
 
 
 def _beside(settings: Settings) -> Iterator[Finding]:
@@ -165,13 +180,17 @@ async def _inside(settings: Settings) -> list[Finding]:
         for check in (_chain, _embedding):
             try:
                 found += await check(engine)
-            except (
-                CommonplaceError
-            ) as error:  # what is wrong here says nothing of the rest, least of all of the backups
-                found.append(Finding(FAIL, "store", error.message, error.remedy))
+            except CommonplaceError as error:  # it says nothing of the rest, least of all of the backups
+                found += _more(found, error)
         return [*found, _copies(settings), await _backups(engine, settings)]
     finally:
         await engine.close()
+
+
+def _more(found: list[Finding], error: CommonplaceError) -> list[Finding]:
+    """What goes wrong inside, unless it was told: one damage stops many checks."""
+    told = any(one.mark == FAIL and one.what in ("file", "store") for one in found)
+    return [] if told and isinstance(error, StoreCorrupt) else [Finding(FAIL, "store", error.message, error.remedy)]
 
 
 async def _file(engine: Engine) -> Finding:
