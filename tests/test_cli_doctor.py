@@ -1,6 +1,7 @@
 """What the doctor says of copies that killed processes have left and of backups, and that it is true."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,23 @@ async def test_the_doctor_reads_the_newest_backup_back(engine: Engine, folder: P
     else:
         assert backups.mark != "fail"
         assert "passes `verify`" in backups.words
+
+
+@pytest.mark.parametrize(("hours", "mark"), [(0, "ok"), (2, "warn")])
+async def test_the_doctor_says_how_much_of_the_store_is_in_the_newest_backup(
+    engine: Engine, folder: Path, hours: int, mark: str
+) -> None:
+    owner = await engine.access.local_owner()
+    await engine.memories.remember(owner, Draft("one"))
+    at = datetime.now(UTC) - timedelta(hours=hours)
+    await SqliteVault(folder, folder / "backups").create("first", at)
+    for text in ("two", "three"):
+        await engine.memories.remember(owner, Draft(text))
+    found = await to_thread.run_sync(lambda: list(findings(Settings(data_dir=str(folder), timezone="UTC"))))
+    (backups,) = (finding for finding in found if finding.what == "backups")
+    assert backups.mark == mark
+    assert "it holds 1 memory, the store 3 memories" in backups.words
+    assert bool(backups.remedy) == (mark == "warn")
 
 
 async def test_the_doctor_names_the_memories_whose_text_the_embedder_refuses(folder: Path) -> None:

@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings, with_engine
+from commonplace.cli.house import add_backup_dir, add_data_dir, counted, folder_settings, with_engine
 from commonplace.domain.errors import Invalid, NotFound, StoreCorrupt
 from commonplace.settings import Settings
 
@@ -162,13 +162,7 @@ def _effect(options: argparse.Namespace, backup: Backup, kinds: list[str] | None
     if kinds is not None or not backup.is_whole:
         return f"gives what was changed since back what it was in {backup.name!r}"
     now = asyncio.run(vault(folder_settings(options)).size())
-    return f"replaces what is kept now ({_counted(now)}) by {backup.name!r} ({_counted(backup.memories)})"
-
-
-def _counted(memories: int | None) -> str:
-    if memories is None:
-        return "memories that cannot be counted"
-    return "1 memory" if memories == 1 else f"{memories} memories"
+    return f"replaces what is kept now ({counted(now)}) by {backup.name!r} ({counted(backup.memories)})"
 
 
 def _kinds(include: str | None) -> list[str] | None:
@@ -178,7 +172,7 @@ def _kinds(include: str | None) -> list[str] | None:
 async def _restored(engine: Engine, name: str, kinds: list[str] | None) -> int:
     done = await engine.backups.restore(await _person(engine, "restore"), name, kinds)
     if done.recovered is None:
-        print(f"restored {done.backup.name}: {_counted(done.contents.memories)} in place of {_counted(done.before)}")
+        print(f"restored {done.backup.name}: {counted(done.contents.memories)} in place of {counted(done.before)}")
     else:
         print(f"restored {done.backup.name} in part:")
         for part in done.includes:
@@ -198,6 +192,6 @@ def _replace(options: argparse.Namespace) -> int:
     from commonplace.bootstrap import vault
 
     done = asyncio.run(vault(folder_settings(options)).replace(options.name, datetime.now(UTC)))
-    print(f"restored {options.name}: {_counted(done.backup.memories)} in place of {_counted(done.before)}")
+    print(f"restored {options.name}: {counted(done.backup.memories)} in place of {counted(done.before)}")
     print(f"the damaged files are in {done.aside}")
     return 0

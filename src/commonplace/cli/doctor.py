@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
-from commonplace.cli.house import add_backup_dir, add_data_dir, folder_settings
+from commonplace.cli.house import add_backup_dir, add_data_dir, counted, folder_settings
 from commonplace.domain.errors import CommonplaceError, EmbeddingFailed, RekeyUnfinished, StoreCorrupt
 from commonplace.settings import SHORTEST_KEY, Settings
 
@@ -262,16 +262,17 @@ async def _backups(engine: Engine, settings: Settings) -> Finding:
     if latest is None:
         empty = not await engine.events.last()
         return Finding(OK if empty else WARN, "backups", "none", "" if empty else once)
-    age = datetime.now(UTC) - latest.made_at
+    owner = await engine.access.local_owner()
+    age, memories = datetime.now(UTC) - latest.made_at, await engine.backups.size(owner)
     words = f"the newest is {latest.name}, {age.days} days old, in {engine.backups.location}"
     if latest.encrypted != bool(settings.encryption_key or settings.encryption_key_file):
         return Finding(WARN, "backups", f"{words}; its encryption is not the store's", once)
     try:
-        await engine.backups.verify(await engine.access.local_owner(), latest.name)
+        await engine.backups.verify(owner, latest.name)
     except CommonplaceError as error:
         return Finding(FAIL, "backups", f"{words}; it does not pass `verify`: {error.message}", once)
-    words = f"{words}, and passes `verify`"
-    if age > _OLD:
+    words = f"{words}, and passes `verify`; it holds {counted(latest.memories)}, the store {counted(memories)}"
+    if age > _OLD or (memories is not None and engine.backups.is_outgrown(latest, memories)):
         remedy = once if settings.backup_daily else f"{once}; or set backup-daily to yes"
         return Finding(WARN, "backups", words, remedy)
     return Finding(OK, "backups", words)

@@ -40,6 +40,12 @@ def plain(text: str) -> str:
     return "".join(char if char.isprintable() else " " for char in text)
 
 
+def counted(memories: int | None) -> str:
+    if memories is None:
+        return "memories that cannot be counted"
+    return "1 memory" if memories == 1 else f"{memories} memories"
+
+
 def _lost(settings: Settings) -> str:
     """What to do where a store should be."""
     from commonplace.bootstrap import latest_backup

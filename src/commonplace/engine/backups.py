@@ -109,6 +109,10 @@ class Backups:
         _check(actor)
         return await self._place().size()
 
+    def is_outgrown(self, backup: Backup, memories: int) -> bool:
+        """Whether a store of so many memories has left it behind."""
+        return self._rhythm.is_outgrown(backup, memories, self._clock.now())
+
     async def latest(self) -> Backup | None:
         """The newest one, for status answers."""
         found = await self._vault.backups() if self._vault else ()
@@ -221,7 +225,7 @@ class Backups:
 
     async def _has_outgrown(self, latest: Backup) -> bool:
         memories = await self._store.read(lambda tx: tx.size())
-        return self._rhythm.is_outgrown(latest, memories, self._clock.now())
+        return self.is_outgrown(latest, memories)
 
     async def _safety(self) -> Backup | None:
         if not await self._store.read(lambda tx: tx.last_event()):
