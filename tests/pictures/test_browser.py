@@ -4,13 +4,15 @@ import importlib
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commonplace.pictures.lettering import is_usual, width
-from tests.pictures.samples import FORMS, HOSTILE, dot, drawn, of, poisoned, sample
+from tests.pictures.samples import FORMS, HOSTILE, NOW, dot, drawn, of, poisoned, sample
 
 pytestmark = pytest.mark.thorough
 
@@ -260,6 +262,35 @@ def test_the_heading_of_a_timeline_stays_in_sight_on_a_telephone(tab: Any) -> No
     page = tab.show(drawn("timeline", sample(50), "html"), width=390)
     page.wait_for_function("document.querySelector('.timeline .heading').getBoundingClientRect().left >= 0")
     assert page.evaluate("document.querySelector('.timeline .scroll').scrollLeft") > 100
+
+
+SPANS = {"one": 0, "an hour's": 20, "two months'": 6 * 3600, "years'": 30 * 24 * 3600}
+
+
+@pytest.mark.parametrize("count", [1, 45])
+@pytest.mark.parametrize("seconds", SPANS.values(), ids=SPANS)
+def test_a_timeline_shows_its_latest_memories_at_once_on_a_telephone(tab: Any, seconds: int, count: int) -> None:
+    dots = (dot(at, created_at=NOW - timedelta(seconds=at * seconds)) for at in range(count))
+    page = tab.show(drawn("timeline", of(*dots), "html"), width=375)
+    shown = page.evaluate(
+        """() => {
+          const places = (name) => [...document.querySelectorAll(name)].map((one) => one.getBoundingClientRect());
+          const [screen] = places(".timeline .scroll");
+          const dots = places(".timeline g.dot circle");
+          const latest = Math.max(...dots.map((one) => one.right));
+          const inside = dots.filter((one) => one.left >= screen.left && one.right <= screen.right);
+          return { latest: latest - screen.left, wide: screen.width, inside: inside.length };
+        }"""
+    )
+    assert shown["wide"] * 0.4 < shown["latest"] < shown["wide"]
+    assert shown["inside"] >= min(count, 8)
+
+
+def test_a_timeline_shows_memories_that_end_long_before_its_own_end(tab: Any) -> None:
+    snapshot = replace(of(dot(0), dot(1)), until=NOW + timedelta(days=40))
+    page = tab.show(drawn("timeline", snapshot, "html"), width=375)
+    box = page.locator(".timeline g.dot circle").last.bounding_box()
+    assert 0 < box["x"] < 360
 
 
 def test_the_theme_can_be_turned(tab: Any) -> None:

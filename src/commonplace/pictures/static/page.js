@@ -195,8 +195,17 @@ if (strip.length > 1) {
     apply();
   });
   apply();
+}
+
+// On a narrow screen a timeline is scrolled to its latest memories, or to the middle of all where they stand close together.
+if (timeline?.dots.length) {
   const scroll = timeline.section.querySelector(".scroll");
   const heading = timeline.sheet.querySelector(".heading");
-  scroll.addEventListener("scroll", () => heading.setAttribute("dx", (scroll.scrollLeft * timeline.sheet.viewBox.baseVal.width) / timeline.sheet.clientWidth));
-  scroll.scrollLeft = 1e6; // the latest is of most interest
+  const scale = () => timeline.sheet.clientWidth / timeline.sheet.viewBox.baseVal.width;
+  scroll.addEventListener("scroll", () => heading.setAttribute("dx", scroll.scrollLeft / scale()));
+  const places = timeline.dots.map((dot) => dot.x * scale());
+  const first = places.reduce((a, b) => Math.min(a, b));
+  const last = places.reduce((a, b) => Math.max(a, b));
+  const screen = scroll.clientWidth;
+  scroll.scrollLeft = Math.max((first + last - screen) / 2, last - 0.8 * screen);
 }
