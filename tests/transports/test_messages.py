@@ -50,6 +50,30 @@ def test_what_cannot_be_read_is_told_so(sent: bytes) -> None:
     assert caught.value.answer.error.code == types.PARSE_ERROR
 
 
+@pytest.mark.parametrize(
+    ("sent", "flaw"),
+    [
+        (b"[]", "one request per POST"),
+        (b"[%s, %s]" % (_call("1"), _call("2")), "one request per POST"),
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "x", "params": [1]}', "params must be an object"),
+        (b'{"jsonrpc": "2.0", "method": "x", "params": "y"}', "params must be an object"),
+        (b'{"id": 7, "method": "x", "params": {}}', "not a JSON-RPC 2.0 message"),
+        (b'"text"', "not a JSON-RPC 2.0 message"),
+        (b'{"jsonrpc": "2.0", "id": {}, "method": "x"}', "an id is a string or a whole number"),
+    ],
+)
+def test_what_is_no_request_is_told_what_it_lacks(sent: bytes, flaw: str) -> None:
+    with pytest.raises(Unreadable) as caught:
+        read(sent)
+    assert caught.value.answer.error.code == types.INVALID_REQUEST
+    assert flaw in caught.value.answer.error.message
+
+
+def test_what_is_no_json_is_told_where_it_ceases_to_be() -> None:
+    with pytest.raises(Unreadable, match="line 1 column 2"):
+        read(b"{bad")
+
+
 DEEP = [
     "[" * 5_000 + "]" * 5_000,
     '{"a":' * 300 + "1" + "}" * 300,

@@ -36,6 +36,12 @@ class Unreadable(Exception):
         error = types.ErrorData(code=code, message=message)
         self.answer = types.JSONRPCError(jsonrpc="2.0", id=_identifier(sent), error=error)
 
+    @property
+    def response(self) -> Response:
+        """For who posted it."""
+        text = self.answer.model_dump_json(by_alias=True, exclude_unset=True)
+        return Response(text, 400, media_type="application/json")
+
 
 def read(text: bytes) -> types.JSONRPCMessage | None:
     """The message that a text is; None for a blank one."""
@@ -43,6 +49,13 @@ def read(text: bytes) -> types.JSONRPCMessage | None:
     if not text.strip():
         return None
     text, arguments = apart(text)
+    message = _parsed(text)
+    if arguments and isinstance(message, types.JSONRPCRequest) and message.params:
+        message.params["arguments"] = arguments
+    return message
+
+
+def _parsed(text: bytes) -> types.JSONRPCMessage:
     try:
         message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValidationError as error:
@@ -50,8 +63,6 @@ def read(text: bytes) -> types.JSONRPCMessage | None:
     if isinstance(message, types.JSONRPCNotification) and "id" in (_leniently(text) if b'"id"' in text else ()):
         # With an id that is none it passes for a notification, and its sender would wait for ever.
         raise Unreadable(types.INVALID_REQUEST, "Invalid request: an id is a string or a whole number", None)
-    if arguments and isinstance(message, types.JSONRPCRequest) and message.params:
-        message.params["arguments"] = arguments
     return message
 
 
@@ -87,8 +98,9 @@ class Parted:
         came = await receive()
         try:
             body, arguments = apart(came.get("body", b""))
+            _parsed(body)  # else the SDK would answer with all that it tried to read it as
         except Unreadable as problem:
-            await _refusal(problem)(scope, receive, send)
+            await problem.response(scope, receive, send)
             return
         taken = again({**came, "body": body} if arguments else came, receive)
         await self._app({**scope, ARGUMENTS: arguments} if arguments else scope, taken, send)
@@ -104,15 +116,22 @@ def again(came: Message, receive: Receive) -> Receive:
     return next_one
 
 
-def _refusal(problem: Unreadable) -> Response:
-    text = problem.answer.model_dump_json(by_alias=True, exclude_unset=True)
-    return Response(text, 400, media_type="application/json")
-
-
 def _unreadable(text: bytes, error: ValidationError) -> Unreadable:
-    if any(one["type"] == "json_invalid" for one in error.errors(include_url=False, include_input=False)):
-        return Unreadable(types.PARSE_ERROR, "Parse error: this is no JSON that can be read", _leniently(text))
-    return Unreadable(types.INVALID_REQUEST, "Invalid request: not a JSON-RPC 2.0 message", _leniently(text))
+    for one in error.errors(include_url=False, include_input=False):
+        if one["type"] == "json_invalid":
+            message = f"Parse error: this is no JSON that can be read: {one['ctx']['error']}"
+            return Unreadable(types.PARSE_ERROR, message, _leniently(text))
+    sent = _leniently(text)
+    return Unreadable(types.INVALID_REQUEST, f"Invalid request: {_flaw(sent)}", sent)
+
+
+def _flaw(sent: Any) -> str:
+    match sent:
+        case list():
+            return "send one request per POST or line; a list of them, a batch, is no part of MCP since 2025-06-18"
+        case {"jsonrpc": "2.0", "method": str(), "params": params} if not isinstance(params, dict):
+            return "params must be an object"
+    return "not a JSON-RPC 2.0 message"
 
 
 def _refuse_deep(text: bytes) -> None:

@@ -297,12 +297,13 @@ def _owner(scope: Scope) -> tuple[str, str]:
 
 async def _take(session: Session, request: Request, send: Send) -> None:
     message = None
+    answer: Response
     try:
         message = read(await request.body())
-        taken = message is not None
+        answer = _ACCEPTED if message else _NO_MESSAGE
     except Unreadable as problem:
-        taken = await session.tell(problem.answer)
-    await (_ACCEPTED if taken else _NO_MESSAGE)(request.scope, request.receive, send)
+        answer = _ACCEPTED if await session.tell(problem.answer) else problem.response
+    await answer(request.scope, request.receive, send)
     if message:
         session.used()
         await _hand_over(session, SessionMessage(message, ServerMessageMetadata(request_context=request)))
