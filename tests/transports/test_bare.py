@@ -1,5 +1,6 @@
 """A request by itself, as curl or a script posts it: no handshake, no session, no envelope."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -72,6 +73,36 @@ def test_a_notification_by_itself_is_taken(server: Served) -> None:
 )
 def test_what_cannot_be_served_is_refused_as_json(server: Served, message: Any, status: int, code: int) -> None:
     assert answer(server, message, status)["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("message", "flaw"),
+    [
+        (request("tools/call", name=["memory"], arguments={}), "params.name must be a string"),
+        (request("tools/call", arguments={}), "params.name must be a string"),
+        (request("resources/read", uri=5), "params.uri must be a string"),
+        (request("tools/list", _meta=1), "params._meta must be an object"),
+        ({**request("tools/list"), "params": [1]}, "params must be an object"),
+    ],
+)
+def test_what_is_wrong_is_told_of_what_was_sent_and_not_of_what_was_filled_in(
+    server: Served, message: Any, flaw: str
+) -> None:
+    refused = answer(server, message, 400)
+    assert (refused["id"], flaw in refused["error"]["message"]) == (1, True)
+
+
+def test_parameters_that_are_null_are_none(server: Served) -> None:
+    assert "tools" in answer(server, {**request("tools/list"), "params": None})["result"]
+
+
+@pytest.mark.parametrize("depth", [5_000, 100_000])
+def test_what_is_nested_too_deeply_is_told_so_whatever_it_accepts(server: Served, depth: int) -> None:
+    deep = json.dumps(request("tools/call", name="memory", arguments="HERE")).replace(
+        '"HERE"', "[" * depth + "]" * depth
+    )
+    refused = answer(server, deep, 400)
+    assert (refused["id"], "nested too deeply" in refused["error"]["message"]) == (1, True)
 
 
 def test_no_key_no_answer(server: Served) -> None:

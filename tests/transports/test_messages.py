@@ -90,7 +90,14 @@ def test_what_is_nested_too_deeply_is_answered_under_its_id(value: str, identifi
             read(sent)
         assert caught.value.answer.id == json.loads(identifier)
         assert caught.value.answer.error.code == types.INVALID_REQUEST
-        assert "200 at most" in caught.value.answer.error.message
+        assert "200 levels at most" in caught.value.answer.error.message
+
+
+@pytest.mark.parametrize("depth", [20_000, 50_000, 100_000])
+def test_however_deep_it_is_what_was_sent_is_told_to_be_too_deep(depth: int) -> None:
+    with pytest.raises(Unreadable, match="200 levels at most") as caught:
+        read(_call("[" * depth + "]" * depth))
+    assert caught.value.answer.id == 7
 
 
 def test_what_is_wide_or_as_deep_as_can_be_read_is_a_message() -> None:

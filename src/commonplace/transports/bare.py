@@ -16,10 +16,10 @@ from mcp.shared.inbound import (
     NAME_BEARING_METHODS,
     encode_header_value,
 )
-from mcp_types import CLIENT_CAPABILITIES_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, INVALID_PARAMS, PROTOCOL_VERSION_META_KEY
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from commonplace.transports.messages import again
+from commonplace.transports.messages import Unreadable, again
 from commonplace.transports.refusals import Refusal
 
 _REVISION = "2026-07-28"
@@ -31,7 +31,7 @@ _NO_JSON = Refusal(400, "the Content-Type header says that this is no JSON", "se
 
 
 class Bare:
-    """Hands what stands by itself to `stateless`, everything else to `app`. It stands where a body comes whole."""
+    """Hands what stands by itself to `stateless`, all else to `app`. It stands where a body is a whole message."""
 
     def __init__(self, app: ASGIApp, stateless: ASGIApp) -> None:
         self._app = app
@@ -47,6 +47,9 @@ class Bare:
             await self._app(scope, again(came, receive), send)
         elif not _is_json(scope):
             await _NO_JSON(scope, receive, send)
+        elif flaw := _flaw(request):
+            problem = Unreadable(INVALID_PARAMS, f"Invalid params: {flaw}", request)
+            await problem.response(scope, receive, send)
         else:
             body = json.dumps(_enveloped(request)).encode()
             headed = {**scope, "headers": _headers(scope, request, body)}
@@ -66,9 +69,19 @@ def _bare(body: bytes) -> dict[str, Any] | None:
         return None
     match sent:
         case {"method": str(method)} if method != _OPENING:
-            params = sent.setdefault("params", {})
-            meta = params.setdefault("_meta", {}) if isinstance(params, dict) else None
-            return sent if isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY not in meta else None
+            params = sent["params"] = sent.get("params") or {}
+            meta = params.setdefault("_meta", {})
+            return None if isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta else sent
+    return None
+
+
+def _flaw(request: dict[str, Any]) -> str | None:
+    """What keeps it from being put into an envelope: of that the envelope would be said to be wrong."""
+    params, named = request["params"], NAME_BEARING_METHODS.get(request["method"])
+    if not isinstance(params["_meta"], dict):
+        return "params._meta must be an object"
+    if named and not isinstance(params.get(named), str):
+        return f"params.{named} must be a string"
     return None
 
 
@@ -80,14 +93,14 @@ def _enveloped(request: dict[str, Any]) -> dict[str, Any]:
 
 def _headers(scope: Scope, request: dict[str, Any], body: bytes) -> list[tuple[bytes, bytes]]:
     method = request["method"]
-    named = request["params"].get(NAME_BEARING_METHODS.get(method, ""))
+    named = NAME_BEARING_METHODS.get(method)
     filled = {
         "accept": "application/json",
         "content-length": str(len(body)),
         MCP_PROTOCOL_VERSION_HEADER: _REVISION,
         MCP_METHOD_HEADER: encode_header_value(method),
     }
-    if isinstance(named, str):
-        filled[MCP_NAME_HEADER] = encode_header_value(named)
+    if named:
+        filled[MCP_NAME_HEADER] = encode_header_value(request["params"][named])
     kept = [(name, value) for name, value in scope["headers"] if name not in _FILLED_IN]
     return [*kept, *((name.encode(), value.encode("latin-1")) for name, value in filled.items())]

@@ -138,12 +138,12 @@ def _refuse_deep(text: bytes) -> None:
     surface, depth = _surface(text)
     sent = _leniently(surface)
     if depth > DEEPEST and isinstance(sent, dict):
-        message = f"Invalid request: it is nested {depth} levels deep, {DEEPEST} at most can be read"
+        message = f"Invalid request: it is nested too deeply, {DEEPEST} levels at most can be read"
         raise Unreadable(types.INVALID_REQUEST, message, sent)
 
 
 def _surface(text: bytes) -> tuple[bytes, int]:
-    """A text with nothing in what is nested in it, and how deep that goes."""
+    """A text with nothing in what is nested in it, and how deep that goes; of a long one, its beginning."""
     kept, begun, depth, deepest = [], 0, 0, 0
     for mark in islice(_MARKS.finditer(text), _MOST_MARKS):
         if mark[0] in (b"[", b"{"):
@@ -155,7 +155,7 @@ def _surface(text: bytes) -> tuple[bytes, int]:
             depth -= 1
             if depth == 1:
                 begun = mark.end()
-    return b"".join([*kept, text[begun:]]), deepest
+    return b"".join([*kept, b"}" if depth > 1 else text[begun:]]), deepest
 
 
 def _is_utf8(text: bytes) -> bool:
