@@ -12,7 +12,7 @@ import apsw
 from commonplace.domain.backup import SUFFIX
 from commonplace.domain.errors import BackupBroken, CommonplaceError, Invalid, NotFound, RekeyUnfinished, StoreFailed
 from commonplace.storage.sqlite.backup import SqliteVault
-from commonplace.storage.sqlite.changeover import interrupted, noted, way_of
+from commonplace.storage.sqlite.changeover import check_finishes, interrupted, noted, way_of
 from commonplace.storage.sqlite.connection import connect, speaking_plainly
 from commonplace.storage.sqlite.copying import contents, convert, inspected, opened, sync_names
 from commonplace.storage.sqlite.encryption import Form, form
@@ -39,11 +39,12 @@ def rekey(folder: Path, place: Path, old: str, new: str) -> Rekeyed:
     if old == new and not before:
         raise Invalid("rekey", "the new key is the old one")
     with alone(folder), speaking_plainly(path):
+        check_finishes(folder, new)
         is_done = _opens(path, new)
         if not is_done:
             _fold(path, old)
         clear_away(folder, place)
-        with noted(folder, place, before if old == new else way_of(old, new)):
+        with noted(folder, place, before if old == new else way_of(old, new), new):
             done = _rekey_backups(folder, place, old, new)
             if not is_done:
                 _rewrite(path, old, new)
