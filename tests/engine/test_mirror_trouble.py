@@ -14,6 +14,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from commonplace.engine.health import LASTING
+from commonplace.engine.mirror import LOOK_AGAIN
 from commonplace.ports.files import Files
 from commonplace.storage.files import files_at
 from tests.engine.outside import RULES, Neighbour, household
@@ -95,9 +96,10 @@ async def test_a_mirror_says_that_all_is_well_again_when_another_process_has_wri
             await home.space()
             await home.engine.mirror.keep_up()
             assert home.engine.mirror.trouble
-            async with household(folder, reached(endpoint, tmp_path)) as well:
-                await well.engine.mirror.push()
-            await home.engine.mirror.push()
+            home.clock.advance(LOOK_AGAIN)
+            async with household(folder, reached(endpoint, tmp_path), clock=home.clock) as well:
+                await well.engine.mirror.keep_up()
+            await home.engine.mirror.keep_up()
             assert not home.engine.mirror.trouble
 
 

@@ -138,12 +138,15 @@ async def test_no_key_is_written_to_the_log(tmp_path: Path) -> None:
                         await asyncio.sleep(0.1)
             async with socket(server, headers={}, subprotocols=["commonplace", f"key.{OWNER_KEY}"]) as line:
                 await line.next("hello")
+            async with over_http(server) as client:
+                await client.call_tool("project", {"action": "create", "name": "unwritten"})
         finally:
             process.terminate()
             await process.wait()
     written = log.read_text()
-    assert "DEBUG" in written
+    assert "DEBUG commonplace.transports.watching: assoc project: ok in" in written
     assert OWNER_KEY not in written
+    assert "unwritten" not in written
 
 
 async def test_a_line_that_is_refused_is_no_error_of_the_server(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from commonplace.transports.greeting import Greeting
 from commonplace.transports.messages import ARGUMENTS
 from commonplace.transports.sampling import Question, client_model
 from commonplace.transports.subscriptions import Subscriptions
-from commonplace.transports.watching import UNKNOWN, Watched, Watcher, watching
+from commonplace.transports.watching import UNKNOWN, Watched, Watcher, logged, watching
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +42,7 @@ REASONS = "commonplace/reasons"
 _LIST_TTL_MS = 60_000
 _READING = (Act.READS, Act.OVERSEES, Act.TELLS)
 _LONGEST_NAME = 80
+_NAMELESS = "unnamed"
 _PROCESS_SESSION = secrets.token_hex(8)
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -56,7 +57,7 @@ class DialectServer:
         self._tools = dialect.offered(settings)
         self._subscriptions = Subscriptions(dialect, engine, settings)
         self._local: Actor | None = None
-        self.watchers: list[Watcher] = []
+        self.watchers: list[Watcher] = [logged] if logger.isEnabledFor(logging.DEBUG) else []
         """Who is told of every call when it is over."""
         self.met = anyio.Event()
         """Set once a client has said something, be it the handshake."""
@@ -270,7 +271,7 @@ async def _no_prompt(context: Context, params: types.GetPromptRequestParams) -> 
 def _session(context: Context, request: Any, today: date) -> str:
     """Streamable HTTP names it in a header, SSE has its own; the modern era has none: there a client's day."""
     session: str = request.scope.get(SESSION) or request.headers.get("mcp-session-id") or ""
-    return _shown(session) or f"{_client_name(context)}/{today:%Y-%m-%d}"
+    return _shown(session) or f"{_client_name(context) or _NAMELESS}/{today:%Y-%m-%d}"
 
 
 def _arguments(context: Context, params: types.CallToolRequestParams) -> Mapping[str, Any]:
@@ -281,7 +282,7 @@ def _arguments(context: Context, params: types.CallToolRequestParams) -> Mapping
 
 def _client_name(context: Context) -> str:
     client = context.session.client_params
-    return _shown(client.client_info.name if client else "") or "unnamed"
+    return _shown(client.client_info.name) if client else _NAMELESS
 
 
 def _shown(name: str) -> str:

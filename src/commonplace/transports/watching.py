@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ class Report:
 
 
 Watcher = Callable[[Report], None]
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -61,3 +63,8 @@ def watching(watchers: Sequence[Watcher], dialect: str, tool: str, meta: Any) ->
             report = Report(dialect, tool, outcome, time.time_ns(), took, dict(meta or {}))
             for watcher in watchers:
                 watcher(report)
+
+
+def logged(report: Report) -> None:
+    """For who looks for what his client does."""
+    logger.debug("%s %s: %s in %.1f ms", report.dialect, report.tool, report.outcome, 1000 * report.seconds)

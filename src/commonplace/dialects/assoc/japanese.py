@@ -15,6 +15,7 @@ NOUNS: Mapping[str, str] = {
 }
 _VALUES = {
     "must not be empty": "空や空白だけにはできません",
+    "must be one line of printable characters": "表示できる文字だけの1行にしてください",
     "must not contain the character NUL (U+0000)": "NUL文字 (U+0000) は使えません",
     "must not contain an empty entry": "空や空白だけの要素は含められません",
     "is not valid Unicode: a lone surrogate stands at character {at}": (

@@ -308,6 +308,12 @@ WORDINGS: Mapping[type[BaseException], Wording | Callable[[Any], Wording]] = {
         "{e.embedder} (詳細: {reason})",
         "埋め込みモデルの設定を確認して、もう一度実行してください",
     ),
+    errors.TextRefused: Wording(
+        "EMBEDDING_ERROR",
+        "埋め込みモデルがこのテキストを受け付けません",
+        "{e.embedder} (詳細: {reason})",
+        "別の言葉で書き直すか、埋め込みモデルの設定を確認してください",
+    ),
     errors.ModelFailed: Wording(
         "INTERNAL_ERROR",
         "言語モデルが応答しませんでした",
