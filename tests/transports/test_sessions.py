@@ -10,6 +10,7 @@ from tests.serving import Served, served
 from tests.transports.wire import (
     INITIALIZE,
     INITIALIZED,
+    MODERN,
     bearer,
     key_for,
     message_in,
@@ -39,6 +40,36 @@ def test_strangers_are_answered_and_get_no_session(server: Served) -> None:
     asked = request("tools/call", name="system_health", arguments={})
     assert not message_in(post(server, asked, agreed, LIVE))["result"].get("isError")
     assert httpx2.get(server.url(LIVE), headers=agreed).status_code == 405
+    assert sessions(server) == before
+
+
+@pytest.mark.parametrize(
+    ("method", "more", "status", "allowed"),
+    [
+        ("GET", {}, 400, None),
+        ("DELETE", {}, 400, None),
+        ("GET", {"MCP-Protocol-Version": "2025-11-25"}, 400, None),
+        ("GET", {"MCP-Protocol-Version": MODERN}, 405, "POST"),
+        ("DELETE", {"MCP-Protocol-Version": MODERN}, 405, "POST"),
+        ("PUT", {}, 405, "GET, POST, DELETE"),
+        ("PATCH", {"Mcp-Session-Id": "0" * 32}, 405, "GET, POST, DELETE"),
+    ],
+)
+def test_who_has_no_session_is_told_what_to_do_by_whatever_method_he_comes(
+    server: Served, method: str, more: dict[str, str], status: int, allowed: str | None
+) -> None:
+    answer = httpx2.request(method, server.url(), headers=bearer() | more)
+    assert (answer.status_code, answer.headers.get("allow")) == (status, allowed)
+    assert set(answer.json()) == {"error", "remedy"}
+    assert "mcp-session-id" not in answer.headers
+
+
+@pytest.mark.parametrize("more", [{"Accept": "text/html"}, {"Content-Type": "text/plain"}])
+def test_no_session_is_named_where_none_was_opened(server: Served, more: dict[str, str]) -> None:
+    before = sessions(server)
+    refused = post(server, INITIALIZE, bearer() | more)
+    assert refused.status_code in (400, 406, 415)
+    assert "mcp-session-id" not in refused.headers
     assert sessions(server) == before
 
 

@@ -13,7 +13,7 @@ from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from commonplace.domain.access import STRANGER
 from commonplace.settings import Settings
@@ -28,7 +28,13 @@ from commonplace.transports.standing import Standing
 
 _COME_BACK_MS = 1000
 """How long clients are asked to wait before they come back to a stream that broke."""
-_POST_ONLY = Response(status_code=405, headers={"Allow": "POST"})
+_METHODS = ("GET", "POST", "DELETE")
+_NO_METHOD = Refusal(405, "this method is not served here", "post a JSON-RPC message", {"Allow": ", ".join(_METHODS)})
+_POST_ONLY = Refusal(405, "without a session only POST is served here", "post a JSON-RPC message", {"Allow": "POST"})
+_NO_SESSION = Refusal(
+    400, "no session is named", "open one by posting initialize, and send the Mcp-Session-Id header of its answer"
+)
+_REFUSED = 400
 _RETRY_AFTER = 30
 _REMEDY = f"end one that is not needed (DELETE), or repeat in {_RETRY_AFTER} s"
 
@@ -106,16 +112,41 @@ class Known:
         self._places = places
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._app
-        if scope[ACTOR] is STRANGER:
-            app = self._stateless if scope["method"] == "POST" else _POST_ONLY
-        elif _opens(scope):
-            app = self._places.refusal(scope) or app
-        await app(scope, receive, send)
+        if refusal := self._refusal(scope):
+            await refusal(scope, receive, send)
+        elif scope[ACTOR] is STRANGER:
+            await self._stateless(scope, receive, send)
+        else:
+            await self._app(scope, receive, send if _names_session(scope) else _unopened(send))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        posts = scope["method"] == "POST"
+        if scope[ACTOR] is STRANGER or not _may_have_session(scope):
+            return None if posts else _POST_ONLY
+        if scope["method"] not in _METHODS:
+            return _NO_METHOD
+        if _names_session(scope):
+            return None
+        return self._places.refusal(scope) if posts else _NO_SESSION
 
 
-def _opens(scope: Scope) -> bool:
-    """Whether this may begin a session: it names none, and is of no revision that has none."""
-    headers = Headers(scope=scope)
-    revision = headers.get(MCP_PROTOCOL_VERSION_HEADER, "")
-    return MCP_SESSION_ID_HEADER not in headers and (not revision or revision in HANDSHAKE_PROTOCOL_VERSIONS)
+def _names_session(scope: Scope) -> bool:
+    return MCP_SESSION_ID_HEADER in Headers(scope=scope)
+
+
+def _may_have_session(scope: Scope) -> bool:
+    """Whether this is of no revision that has none."""
+    revision = Headers(scope=scope).get(MCP_PROTOCOL_VERSION_HEADER, "")
+    return not revision or revision in HANDSHAKE_PROTOCOL_VERSIONS
+
+
+def _unopened(send: Send) -> Send:
+    """The SDK names a session also where it refuses to open it, and nobody could go on with that."""
+
+    async def sending(message: Message) -> None:
+        if message.get("status", 0) >= _REFUSED:
+            kept = [one for one in message["headers"] if one[0] != MCP_SESSION_ID_HEADER.encode()]
+            message = {**message, "headers": kept}
+        await send(message)
+
+    return sending
