@@ -49,6 +49,51 @@ async def test_a_change_keeps_what_was_before_as_a_version(engine: Engine, owner
     assert second.made_at == memory.created_at + timedelta(minutes=1)
 
 
+LABELLED = Draft("text", ("a", "b"), ("k",), "design", 0.5, {"n": 1, "deep": {"is": True}})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change(content="text"),
+        Change(tags=("a", "b")),
+        Change("text", ("a", "b"), ("k",), "design", 0.5, {"n": 1, "deep": {"is": True}}, "text"),
+    ],
+)
+async def test_what_sets_everything_to_what_it_is_makes_no_version_and_tells_nobody(
+    engine: Engine, owner: Actor, clock: Clock, change: Change
+) -> None:
+    kept = await engine.memories.remember(owner, LABELLED)
+    memory = await engine.memories.get(owner, Reference(id=kept.id))
+    before = await engine.events.last()
+    clock.advance(timedelta(minutes=1))
+    assert await engine.memories.revise(owner, Reference(id=memory.id), change) == memory
+    assert await engine.memories.history(owner, Reference(id=memory.id)) == []
+    assert await engine.events.last() == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        Change(content="text "),
+        Change(tags=("b", "a")),
+        Change(tags=()),
+        Change(keywords=()),
+        Change(category=""),
+        Change(importance=0.51),
+        Change(metadata={"n": True, "deep": {"is": True}}),
+        Change(metadata={}),
+        Change(content_type="markdown"),
+        Change(content="text", importance=0.0),
+    ],
+)
+async def test_the_least_difference_is_a_change(engine: Engine, owner: Actor, change: Change) -> None:
+    memory = await engine.memories.remember(owner, LABELLED)
+    revised = await engine.memories.revise(owner, Reference(id=memory.id), change)
+    assert revised.version == 2
+    assert all(getattr(revised, name) == getattr(change, name) for name in change.fields)
+
+
 async def test_after_a_change_the_new_text_is_found_and_the_old_is_not(engine: Engine, owner: Actor) -> None:
     memory = await engine.memories.remember(owner, Draft("the zebra sleeps"))
     await engine.memories.revise(owner, Reference(id=memory.id), Change(content="the giraffe sleeps"))

@@ -1,5 +1,6 @@
 """What is kept: a memory, what it was before, and what makes it end."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -101,6 +102,15 @@ class Memory:
     used_at: datetime | None = None
     ephemeral: Ephemeral | None = None
     block: int | None = None
+
+    def is_changed_by(self, change: Change) -> bool:
+        """Whether anything would be otherwise than it is."""
+        return any(_kept(getattr(change, name)) != _kept(getattr(self, name)) for name in change.fields)
+
+
+def _kept(value: Any) -> Any:
+    """As it is stored: there 1 and true are two things."""
+    return json.dumps(value) if isinstance(value, Mapping) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,14 @@ _LEASE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
+class Updated:
+    """A memory after a change of it and its ties, and whether it was one."""
+
+    memory: Memory
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Related:
     """A memory that came to mind, how, and by way of which others."""
 
@@ -91,20 +99,22 @@ class Links:
         *,
         tied: Sequence[Reference] = (),
         untied: Sequence[Reference] = (),
-    ) -> Memory:
+    ) -> Updated:
         """Change what is named of a memory, which may be nothing, tie it to others and untie it: all of it, or none."""
         require(actor, Permission.WRITE)
         change = checked_change(change) if change.fields else change
         prints = await self._memories.prints_of(change)
 
-        def work(tx: Transaction) -> Memory:
+        def work(tx: Transaction) -> Updated:
+            before = self._memories.changing_in(tx, actor, one)
             if change.fields:
                 self._memories.revise_in(tx, actor, one, change, prints)
             for other in untied:
                 self._disconnect(tx, actor, one, other)
             for other in tied:
                 self._connect(tx, actor, one, other)
-            return self._memories.changing_in(tx, actor, one)
+            after = self._memories.changing_in(tx, actor, one)
+            return Updated(after, bool(tied or untied or after.version != before.version))
 
         return await self._store.write(work)
 

@@ -190,12 +190,13 @@ class Memories:
         *,
         at: datetime | None = None,
     ) -> Memory:
-        """The same, as part of a larger change."""
+        """The same, as part of a larger change. What sets everything to what it is already is none."""
         now = self._clock.now()
         memory = self.changing_in(tx, actor, reference)
         if expected is not None and memory.version != expected:
             raise Conflict("memory", str(reference))
-        self.put_change_in(tx, actor, memory, change, prints, at or now)
+        if memory.is_changed_by(change):
+            self.put_change_in(tx, actor, memory, change, prints, at or now)
         return _found(tx, reference, changeable(tx, actor, now))
 
     def put_change_in(
@@ -360,11 +361,7 @@ def _end_before(memory: Memory) -> dict[str, object]:
 
 
 def _happening(
-    kind: EventKind,
-    memory: Memory,
-    by: Author,
-    now: datetime,
-    detail: dict[str, object] | None = None,
+    kind: EventKind, memory: Memory, by: Author, now: datetime, detail: dict[str, object] | None = None
 ) -> Happening:
     block = {} if memory.block is None else {"block": memory.block}
     return Happening(kind, now, by, memory.id, memory.number, memory.home, block | (detail or {}))

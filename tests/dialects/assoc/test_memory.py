@@ -636,6 +636,19 @@ async def test_an_update_changes_what_is_named_and_nothing_else(talk: AssocConve
     assert ((await talk.get(kept))["category"], (await talk.get(kept))["tags"]) == ("", [])
 
 
+@behaviour("assoc.update.same")
+async def test_an_update_to_what_is_there_already_changes_nothing_and_says_so(talk: AssocConversation) -> None:
+    word = unique()
+    kept = await talk.store(word, tags=["a"], category="design", importance=0.7)
+    for same in ({"content": word}, {"content": word, "tags": ["a"], "category": "design", "importance": 0.7}):
+        body = await talk.told("memory", action="update", memory_id=kept, **same)
+        assert body["data"]["version"] == 1
+        assert "何も変更していません" in body["message"]
+    body = await talk.told("memory", action="update", memory_id=kept, content=word, importance=0.8)
+    assert body["data"]["version"] == 2
+    assert "記憶を更新しました" in body["message"]
+
+
 @behaviour("assoc.update.domain")
 async def test_who_gives_an_update_a_domain_is_told_what_moves_a_memory(talk: AssocConversation) -> None:
     kept = await talk.store()

@@ -30,6 +30,14 @@ async def test_what_is_named_changes_and_the_rest_stays(talk: CreoConversation) 
     assert await talk.says("update_memory", id=kept["id"], content=unique()) == "メモリを更新しました"
 
 
+@behaviour("creo.memory.same")
+async def test_what_is_there_already_is_no_change(talk: CreoConversation) -> None:
+    kept = await talk.call("remember", content=unique(), tags=["a"], metadata={"a": 1})
+    same = {"id": kept["id"], "content": kept["memory"]["content"], "tags": ["a"], "metadata": {"a": 1}}
+    assert (await talk.call("update_memory", **same))["memory"] == kept["memory"]
+    assert await talk.says("update_memory", **same) == "メモリはすでにその内容です。変更はありません"
+
+
 @behaviour("creo.memory.update")
 async def test_every_field_can_be_changed(talk: CreoConversation) -> None:
     kept = await talk.remember(category="design", tags=["a"])

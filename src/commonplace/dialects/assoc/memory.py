@@ -227,9 +227,10 @@ async def update(
             "dissociate_from", f"{both[0]} が associate_with にもあります。どちらか一方だけを指定してください"
         )
     with renamed(other="associate_with"):
-        kept = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
+        done = await call.engine.links.revise(call.actor, reference(memory_id), change, tied=tied, untied=untied)
     later = "" if content is None else unembedded(call.engine.embedding.failure)
-    return Done(changed(kept), f"記憶を更新しました (ID: {kept.id}){later}{_moving(call)}")
+    words = "記憶を更新しました" if done.changed else "記憶はすでに指定された内容です。何も変更していません"
+    return Done(changed(done.memory), f"{words} (ID: {done.memory.id}){later}{_moving(call)}")
 
 
 def _moving(call: Call) -> str:

@@ -338,8 +338,10 @@ def _remark(recalled: Recalled, least: float) -> str:
 
 def _changed(done: Revised, lasting: Lasting | None) -> str:
     lines = []
-    if done.memory.version != done.before.version or lasting is None:
+    if done.memory.version != done.before.version:
         lines.append("メモリを更新しました")
+    elif lasting is None:
+        lines.append("メモリはすでにその内容です。変更はありません")
     if lasting and lasting.ttl is not None:
         lines.append(f"メモリのTTLを更新しました（{int(lasting.ttl.total_seconds())}秒）")
     elif lasting:
