@@ -77,6 +77,10 @@ async def test_a_backup_is_removed_by_name_and_one_that_is_not_there_is_named(fo
         assert refused.returncode == 2
         assert refused.stderr
         assert "Traceback" not in refused.stderr
+    for command in (("backups", "--remove", "none"), ("restore", "none"), ("verify", "none")):
+        refused = run(*command, *where)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "there is no backup 'none'; `commonplace backups` lists them" in refused.stderr
     absent = ("--data-dir", str(folder / "mistyped"), "--backup-dir", str(folder / "backups"))
     assert run("restore", "second", "--include", "memories", "--yes", *absent).returncode == 2
     assert not (folder / "mistyped").exists()

@@ -286,7 +286,7 @@ def live_files(settings: Settings, location: str) -> FilesReading:
     if "://" in location or path.is_dir():
         return space_files(settings, location)
     if not path.is_file():
-        raise Invalid("source", f"{location} is not there")
+        raise Invalid("source", f"{location} is not there: name a folder, s3://BUCKET/PREFIX or FILE.tar.gz")
     from commonplace.storage.files.archive import ArchivedFiles
 
     return ArchivedFiles(path)

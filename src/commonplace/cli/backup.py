@@ -74,7 +74,7 @@ def _backups(options: argparse.Namespace) -> int:
     from commonplace.bootstrap import vault
 
     if options.remove:
-        asyncio.run(vault(folder_settings(options)).remove(options.remove))
+        asyncio.run(vault(folder_settings(options)).remove(_named(options, options.remove).name))
         print(f"removed {options.remove}", file=sys.stderr)
         return 0
     settings = folder_settings(options)
@@ -120,7 +120,7 @@ def _verify_backup(options: argparse.Namespace) -> int:
     from commonplace.domain.errors import BackupBroken
 
     try:
-        found = asyncio.run(vault(folder_settings(options)).verify(options.name))
+        found = asyncio.run(vault(folder_settings(options)).verify(_named(options, options.name).name))
     except BackupBroken as broken:
         print(broken.message)
         return 1
@@ -132,7 +132,7 @@ def _verify_backup(options: argparse.Namespace) -> int:
 
 
 def _restore(options: argparse.Namespace) -> int:
-    kinds, backup = _kinds(options.include), _named(options)
+    kinds, backup = _kinds(options.include), _named(options, options.name)
     if not options.yes:
         raise Invalid("restore", f"this {_effect(options, backup, kinds)}; repeat it with --yes to do it")
     try:
@@ -144,15 +144,15 @@ def _restore(options: argparse.Namespace) -> int:
         return _replace(options)
 
 
-def _named(options: argparse.Namespace) -> Backup:
+def _named(options: argparse.Namespace, given: str) -> Backup:
     from commonplace.bootstrap import vault
     from commonplace.domain.backup import backup_name
 
-    name = backup_name(options.name)
+    name = backup_name(given)
     for one in asyncio.run(vault(folder_settings(options)).backups()):
         if one.name == name:
             return one
-    raise Invalid("NAME", f"there is no backup {options.name!r}; `commonplace backups` lists them")
+    raise Invalid("NAME", f"there is no backup {given!r}; `commonplace backups` lists them")
 
 
 def _effect(options: argparse.Namespace, backup: Backup, kinds: list[str] | None) -> str:

@@ -58,6 +58,9 @@ def _parsed(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
         parsed = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (FileNotFoundError, IsADirectoryError) as error:
+        words = f"{path} is not there, or is no file: --config (or COMMONPLACE_CONFIG) names a file of settings"
+        raise Invalid("config", words) from error
     except (OSError, ValueError, RecursionError) as error:
         raise Invalid("config", f"{path} cannot be read as settings: {error}") from error
     if not isinstance(parsed, dict):

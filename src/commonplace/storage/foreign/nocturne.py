@@ -71,7 +71,7 @@ def _odd_path(domain: Any, path: Any, memory: Any, priority: Any, known: Mapping
 @contextmanager
 def _opened(file: Path) -> Iterator[apsw.Connection]:
     if not file.is_file():
-        raise Invalid("file", f"{file} is not there, or is no file")
+        raise Invalid("file", f"{file} is not there, or is no file: name the SQLite file of Nocturne Memory")
     try:
         connection = apsw.Connection(str(file), flags=apsw.SQLITE_OPEN_READONLY)
         try:
