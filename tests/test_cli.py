@@ -69,6 +69,16 @@ def test_a_mistake_is_explained_in_one_line_without_a_traceback(
     assert answer.stdout == ""
 
 
+def test_a_slip_in_the_name_of_a_variable_is_told_once_at_the_start(folder: Path) -> None:
+    more = {"COMMONPLACE_HTP_PORT": "81", "COMMONPLACE_DATA_DIR": str(folder)}
+    command = [PROGRAM, "serve"]
+    told = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment(**more), timeout=60
+    ).stderr
+    assert told.count("COMMONPLACE_HTP_PORT is no setting; did you mean COMMONPLACE_HTTP_PORT?") == 1
+    assert told.count("is no setting") == 1
+
+
 def test_the_chain_is_verified_from_the_command_line(folder: Path) -> None:
     run("keys", "create", "first", "--data-dir", str(folder))
     answer = run("verify", "--data-dir", str(folder))

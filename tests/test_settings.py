@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from commonplace.domain.errors import Invalid
-from commonplace.settings import Settings, settings_from, variable
+from commonplace.settings import Settings, misnamed, settings_from, variable
 
 
 def read(given: Any = None, file: Any = None, **environment: str) -> Settings:
@@ -123,3 +123,21 @@ def test_the_key_of_openai_is_not_told_to_ollama(tmp_path: Path) -> None:
     for told in ({"given": {"embedder": "ollama"}}, {"file": file}, {"COMMONPLACE_EMBEDDER": "ollama"}):
         assert read(OPENAI_API_KEY="sk", **told).embedder_key == ""
         assert read(OPENAI_API_KEY="sk", COMMONPLACE_EMBEDDER_KEY="mine", **told).embedder_key == "mine"
+
+
+def test_a_variable_that_is_no_setting_is_named_with_the_nearest(tmp_path: Path) -> None:
+    file = tmp_path / "a.toml"
+    file.write_text('owner_key = "${COMMONPLACE_MINE}"')
+    known = {variable(field.name): "x" for field in dataclasses.fields(Settings)}
+    beside = {
+        "COMMONPLACE_CONFIG": str(file),
+        "COMMONPLACE_NEW_ENCRYPTION_KEY": "x",
+        "COMMONPLACE_MINE": "x",
+        "HOME": "x",
+    }
+    assert misnamed(known | beside) == {}
+    strange = {"COMMONPLACE_HTP_PORT": "81", "COMMONPLACE_QQQQQQQQQQQQQQQQQQ": "x"}
+    assert misnamed(known | strange) == {
+        "COMMONPLACE_HTP_PORT": "COMMONPLACE_HTTP_PORT",
+        "COMMONPLACE_QQQQQQQQQQQQQQQQQQ": "",
+    }

@@ -19,7 +19,7 @@ from commonplace.cli.house import add_data_dir, with_engine
 from commonplace.cli.keys import add_keys
 from commonplace.cli.rekey import add_rekey
 from commonplace.domain.errors import CommonplaceError
-from commonplace.settings import Settings, settings_from, variable
+from commonplace.settings import Settings, misnamed, settings_from, variable
 
 if TYPE_CHECKING:
     from commonplace.engine import Engine
@@ -160,8 +160,18 @@ def _serve(options: argparse.Namespace) -> int:
     dialect_named(settings.dialect)
     check_tool_names(settings)
     log_to_stderr(settings.log_level)
+    _mention_misnamed(options.config)
     anyio.run(_serving, settings, backend_options={"use_uvloop": sys.platform != "win32"})
     return 0
+
+
+def _mention_misnamed(file: str | None) -> None:
+    """A slip in a variable's name leaves the setting as it was, and nothing else would tell."""
+    import logging
+
+    for name, near in misnamed(file=file).items():
+        hint = f"; did you mean {near}?" if near else ""
+        logging.getLogger(__name__).warning("the environment variable %s is no setting%s", name, hint)
 
 
 async def _serving(settings: Settings) -> None:

@@ -2,6 +2,6 @@
 
 from commonplace.settings.checks import SHORTEST_KEY
 from commonplace.settings.fields import EMBEDDERS, Settings
-from commonplace.settings.layers import new_encryption_key, settings_from, variable
+from commonplace.settings.layers import misnamed, new_encryption_key, settings_from, variable
 
-__all__ = ["EMBEDDERS", "SHORTEST_KEY", "Settings", "new_encryption_key", "settings_from", "variable"]
+__all__ = ["EMBEDDERS", "SHORTEST_KEY", "Settings", "misnamed", "new_encryption_key", "settings_from", "variable"]

@@ -52,6 +52,11 @@ def from_file(path: Path, environment: Mapping[str, str]) -> dict[str, Any]:
     return flat | chapters
 
 
+def named_in(path: Path) -> frozenset[str]:
+    """The variables that a file of settings takes values from."""
+    return frozenset(_VARIABLE.findall(path.read_text(encoding="utf-8")))
+
+
 def _parsed(path: Path) -> dict[str, Any]:
     import tomllib  # most starts read no file
 

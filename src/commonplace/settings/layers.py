@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import os
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
@@ -12,11 +13,13 @@ from typing import Any
 from commonplace.domain.errors import Invalid
 from commonplace.settings.checks import check_guards, checked
 from commonplace.settings.fields import Settings
-from commonplace.settings.file import from_file
+from commonplace.settings.file import from_file, named_in
 from commonplace.settings.kinds import read
 from commonplace.settings.platform import data_dir, local_zone
 
 PREFIX = "COMMONPLACE_"
+_BESIDE = frozenset({"NEW_ENCRYPTION_KEY", "KEY"})
+"""What one command reads, and what clients send, as the docs call it."""
 _BORROWED = {
     "embedder_key": "OPENAI_API_KEY",
     "core_memory_uris": "CORE_MEMORY_URIS",
@@ -58,6 +61,17 @@ def settings_from(
 def new_encryption_key(environment: Mapping[str, str] = os.environ) -> str:
     """The key to change to: not a setting, because only one command ever looks at it."""
     return environment.get(f"{PREFIX}NEW_ENCRYPTION_KEY", "")
+
+
+def misnamed(environment: Mapping[str, str] = os.environ, file: str | None = None) -> dict[str, str]:
+    """Variables that look like ours and are none, each with the nearest that is one, if any."""
+    ours = {"CONFIG", *(field.name.upper() for field in dataclasses.fields(Settings))}
+    file = file or environment.get(f"{PREFIX}CONFIG")
+    known = ours | _BESIDE
+    taken = named_in(Path(file).expanduser()) if file else frozenset()
+    named = sorted(name.removeprefix(PREFIX) for name in environment.keys() - taken if name.startswith(PREFIX))
+    near = {name: difflib.get_close_matches(name, sorted(ours), 1) for name in named if name not in known}
+    return {PREFIX + name: PREFIX + found[0] if found else "" for name, found in near.items()}
 
 
 def variable(name: str) -> str:
