@@ -230,8 +230,10 @@ async def test_what_is_over_is_counted_and_removed_only_by_force(local: AssocCon
     assert body["message"] == "削除対象を数えました。削除するには force: true を指定してください"
     body = await local.told("admin", action="cleanup_orphans", force=True)
     assert (body["data"], body["message"]) == ({**waste, "removed": True}, "孤立データを削除しました")
-    again = await local.call("admin", action="cleanup_orphans")
-    assert again == {"expired_memories": 0, "ended_sessions": 0, "faded_associations": 0, "removed": False}
+    for force in (False, True):
+        body = await local.told("admin", action="cleanup_orphans", force=force)
+        assert body["data"] == {**dict.fromkeys(waste, 0), "removed": False}
+        assert body["message"] == "削除対象はありません。何も削除していません"
 
 
 @behaviour("assoc.admin.migrate_domain")

@@ -240,7 +240,10 @@ FAULTS = (
     (_with(metadata={"a": "\ud800"}), "2件目: metadata: 正しいUnicodeではありません"),
     (_with(metadata={"a": float("nan")}), "2件目: metadata: JSONで表せない数値"),
     (_with(metadata=[1]), "2件目: metadata: オブジェクトで指定してください"),
-    (_with(colour="red"), "2件目: colour: 記憶のフィールドではありません"),
+    (
+        _with(colour="red"),
+        "2件目: colour: 記憶のフィールドではありません。使えるフィールド: memory_id, content, domain, ",
+    ),
     (_with(memory_id="x"), "2件目: memory_id: 'x' はUUIDではありません"),
     (_with(memory_id=5), "2件目: memory_id: 文字列で指定してください"),
     (_with(domain="team"), "2件目: domain: 'team' は使えません"),

@@ -229,7 +229,8 @@ async def test_deleting_nothing_of_what_was_named_is_an_error(talk: AssocConvers
     named = ", ".join(map(repr, ids[:5]))
     assert body["error"] == {
         "code": "MEMORY_NOT_FOUND",
-        "message": f"記憶が見つかりません: 何も削除しませんでした。見つからない記憶: {named} 他2件",
+        "message": f"記憶が見つかりません: 何も削除しませんでした。見つからない記憶: {named} 他2件"
+        "。memory の search で探して、IDを確認してください",
     }
 
 

@@ -279,6 +279,7 @@ async def test_deleting_many_takes_only_what_the_caller_may_delete(house: House)
             problem = refusal(answer)["error"]
             assert problem["code"] == DENIED
             assert "何も削除しませんでした。削除する権限がない記憶: " in problem["message"]
+            assert "作成者か所有者に依頼してください。memory の search で探して" in problem["message"]
 
 
 @behaviour("assoc.permissions.author")

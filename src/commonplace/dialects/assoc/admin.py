@@ -207,6 +207,8 @@ async def cleanup_orphans(call: Call, *, force: bool = False) -> Done:
     """What has ended, sessions that are over, ties that have faded."""
     waste = await call.engine.cleaning.waste()
     data: dict[str, Any] = {**asdict(waste), "removed": False}
+    if not any(asdict(waste).values()):
+        return Done(data, "削除対象はありません。何も削除していません")
     if not force:
         return Done(data, "削除対象を数えました。削除するには force: true を指定してください")
     await call.engine.cleaning.clean()

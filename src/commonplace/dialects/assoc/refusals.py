@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from commonplace.dialects._dialect import Body
@@ -101,7 +101,7 @@ def _bundle(error: errors.BundleRefused) -> Wording:
 def _fault(fault: errors.Fault) -> tuple[str, str]:
     """Which entry, which of its fields and what is wrong with it; and what to do."""
     if isinstance(fault.error, errors.Invalid):
-        wrong, remedy = said(fault.error.reason), ""
+        wrong, remedy = said(fault.error.reason), _fields(fault.error)
     else:
         wording = worded(fault.error)
         detail, *remedies = wording.particulars(fault.error) or [wording.words]
@@ -109,6 +109,14 @@ def _fault(fault: errors.Fault) -> tuple[str, str]:
         remedy = "".join(remedies)
     entry, element = (f"{number}件目" if number else "" for number in (fault.line, fault.element))
     return ": ".join(filter(None, (entry, _field(fault), element, wrong))), remedy
+
+
+def _no_field(error: errors.NoField) -> Wording:
+    return replace(_invalid(error), remedy=_literal(_fields(error)))
+
+
+def _fields(error: errors.Invalid) -> str:
+    return f"使えるフィールド: {', '.join(error.known)}" if isinstance(error, errors.NoField) else ""
 
 
 def _field(fault: errors.Fault) -> str:
@@ -125,10 +133,12 @@ def _field(fault: errors.Fault) -> str:
 
 
 def _none_deleted(error: errors.NoneDeleted) -> Wording:
-    parts = (("削除する権限がない記憶", error.denied), ("見つからない記憶", error.missing))
-    told = "; ".join(f"{why}: {_named(ids)}" for why, ids in parts if ids)
-    code, words = ("PERMISSION_DENIED", _DENIED) if error.denied else _MISSING["memory"][:2]
-    return Wording(code, words, _literal(f"何も削除しませんでした。{told}"))
+    code, words, search = _MISSING["memory"]
+    parts = (("削除する権限がない記憶", error.denied, _ASK), ("見つからない記憶", error.missing, search))
+    told = "; ".join(f"{why}: {_named(ids)}" for why, ids, _ in parts if ids)
+    remedy = "。".join(remedy for _, ids, remedy in parts if ids)
+    code, words = ("PERMISSION_DENIED", _DENIED) if error.denied else (code, words)
+    return Wording(code, words, _literal(f"何も削除しませんでした。{told}"), remedy)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -234,6 +244,7 @@ _NOT_CARRIED = {"project": _LET_IN + _ANEW}
 _PARTS = {"links": "associations"}
 """What was brought, by the names of this dialect."""
 _DENIED = "権限がありません"
+_ASK = "作成者か所有者に依頼してください"
 _UNKNOWN = "認証が必要です"
 _WRONG = "入力が正しくありません"
 _KEPT = "変更は行われていません"
@@ -255,6 +266,7 @@ _MISSING: Mapping[str, tuple[str, str, str]] = {
 WORDINGS: Mapping[type[BaseException], Wording | Callable[[Any], Wording]] = {
     CommonplaceError: Wording("INTERNAL_ERROR", "内部エラーが発生しました"),
     errors.Invalid: _invalid,
+    errors.NoField: _no_field,
     errors.BundleRefused: _bundle,
     errors.NoneDeleted: _none_deleted,
     errors.NotFound: _not_found,
@@ -268,7 +280,7 @@ WORDINGS: Mapping[type[BaseException], Wording | Callable[[Any], Wording]] = {
         "PERMISSION_DENIED",
         _DENIED,
         "{act}は、記憶の作成者とその場所の所有者だけが行えます",
-        "作成者か所有者に依頼してください",
+        _ASK,
     ),
     errors.ReadOnly: Wording(
         "PERMISSION_DENIED",

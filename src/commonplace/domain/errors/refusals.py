@@ -55,6 +55,17 @@ class Invalid(CommonplaceError):
         return "; ".join([f"{self.field}: {self.reason}", *(other.message for other in self.also)])
 
 
+@dataclass(eq=False)
+class NoField(Invalid):
+    """A name that is no field of what is written here; and those that are."""
+
+    known: Sequence[str] = ()
+
+    @property
+    def remedy(self) -> str:
+        return f"the fields are {', '.join(self.known)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What is wrong with one entry of what was brought; 0 stands for the whole."""
@@ -112,6 +123,11 @@ class NoneDeleted(CommonplaceError):
     def message(self) -> str:
         parts = (("not yours to delete", self.denied), ("not found", self.missing))
         return "nothing was deleted: " + "; ".join(f"{why}: {_named(ids)}" for why, ids in parts if ids)
+
+    @property
+    def remedy(self) -> str:
+        parts = (("ask the author or the owner of that place", self.denied), ("search for the id", self.missing))
+        return "; ".join(remedy for remedy, ids in parts if ids)
 
 
 @dataclass(eq=False)

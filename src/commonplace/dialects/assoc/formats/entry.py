@@ -7,7 +7,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from commonplace.dialects.assoc.parameters import beginning, canonical, ending, moment
-from commonplace.domain.errors import Invalid
+from commonplace.domain.errors import Invalid, NoField
 from commonplace.domain.record import Record
 from commonplace.language.importance import importance as judged
 
@@ -17,7 +17,8 @@ COLUMNS = (
 )  # fmt: skip
 NOT_TAKEN = ("author_id", "user_id", "embedding", "version")
 """Of the reference's record, or of what `get` shows: who brings a memory is told by his key, the rest is made anew."""
-FIELDS = frozenset({*COLUMNS, *NOT_TAKEN, "id", "associations"})
+KNOWN = (*COLUMNS, "associations")
+FIELDS = frozenset({*KNOWN, *NOT_TAKEN, "id"})
 FORMS = "JSONは { か [ で始め、CSVは1行目に content を含め、Markdownは export のまま渡してください"
 """What may be brought."""
 WHOLE = ""
@@ -67,7 +68,7 @@ def read(entry: Mapping[str, Any], now: datetime, zone: tzinfo) -> Record:
         raise Invalid(*entry[UNREADABLE])
     unknown = sorted(set(map(str, entry)) - FIELDS)
     if unknown:
-        raise Invalid(unknown[0][:40], "記憶のフィールドではありません")
+        raise NoField(unknown[0][:40], "記憶のフィールドではありません", known=KNOWN)
     content = entry.get("content")
     if not isinstance(content, str):
         raise Invalid("content", "必須です。文字列で指定してください")
