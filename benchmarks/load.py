@@ -71,7 +71,8 @@ def _rows(table: Table, clients: int, outcome: Outcome, name: str, price: float,
     for kind, took in kinds.items():
         times = [1000 * quantile(took, share) for share in (0.5, 0.95, 0.99)]
         whole = kind == name
-        of_all = (cpu, cpu / price, len(outcome.errors), lost) if whole else (None, None, None, None)
+        ratio = cpu / price if price else None  # a few calls may take less CPU than the kernel counts
+        of_all = (cpu, ratio, len(outcome.errors), lost) if whole else (None, None, None, None)
         table.add(clients, kind, len(took), len(took) / outcome.seconds, *times, *of_all)
 
 

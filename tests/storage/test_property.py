@@ -100,11 +100,13 @@ class StoreAgainstModel(RuleBasedStateMachine):
         identifier, known = self.chosen(choice)
         change = Change(content=content, tags=tags, importance=0.25)
         memory = self.run(self.engine.memories.revise, self.owner, Reference(identifier), change)
-        known.before.append(known.content)
-        known.content = known.content if content is None else content
+        was = (known.content, known.tags, known.importance)
         known.tags = known.tags if tags is None else tags
+        known.content = known.content if content is None else content
         known.importance = 0.25
-        self.events += 1
+        if was != (known.content, known.tags, known.importance):  # else nothing has happened
+            known.before.append(was[0])
+            self.events += 1
         assert memory.version == len(known.before) + 1
 
     @precondition(lambda self: self.alive)

@@ -139,12 +139,12 @@ async def test_no_key_is_written_to_the_log(tmp_path: Path) -> None:
             async with socket(server, headers={}, subprotocols=["commonplace", f"key.{OWNER_KEY}"]) as line:
                 await line.next("hello")
             async with over_http(server) as client:
-                await client.call_tool("project", {"action": "create", "name": "unwritten"})
+                await client.call_tool("add_memory", {"content": "unwritten"})
         finally:
             process.terminate()
             await process.wait()
     written = log.read_text()
-    assert "DEBUG commonplace.transports.watching: assoc project: ok in" in written
+    assert "DEBUG commonplace.transports.watching: greeum add_memory: ok in" in written
     assert OWNER_KEY not in written
     assert "unwritten" not in written
 
