@@ -5,11 +5,18 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import anyio
 import httpx2
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
+from commonplace.domain.access import Actor
+from commonplace.domain.identifiers import UserId
+from commonplace.engine.access import Access
+from commonplace.transports.mcp import ACTOR
+from commonplace.transports.standing import Standing
 from tests.serving import PROGRAM, Served, served
 from tests.transports.test_cli_programs import run
 from tests.transports.test_sse import stream
@@ -102,3 +109,38 @@ async def test_no_credential_takes_all_streams(folder: Path) -> None:
 async def test_strangers_have_no_stream(server: Served) -> None:
     refused = post(server, LISTENING, modern_headers("subscriptions/listen", key=""), "/live/mcp")
     assert refused.status_code == 403
+
+
+class Failing(Access):
+    """Fails in a way that nobody has thought of, and then tells that the credential is gone."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    async def is_current(self, actor: Actor) -> bool:
+        self.looks += 1
+        if self.looks == 1:
+            raise KeyError("unthought of")
+        return False
+
+
+async def test_a_failed_look_ends_neither_the_watch_nor_the_server() -> None:
+    access = Failing()
+    standing = Standing(access, every=0.05)
+
+    async def waiting(scope: Scope, receive: Receive, send: Send) -> None:
+        assert (await receive())["type"] == "http.disconnect"
+
+    async def heard() -> Message:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+    async def told(message: Message) -> None:
+        raise AssertionError(message)
+
+    actor = Actor(UserId("ann"), "key", frozenset(), ZoneInfo("UTC"))
+    scope: Scope = {"type": "http", "method": "GET", "headers": [], "path": "/mcp", ACTOR: actor}
+    with anyio.fail_after(60):
+        async with standing.running():
+            await standing.kept(waiting)(scope, heard, told)
+    assert access.looks == 3

@@ -67,9 +67,10 @@ class Stream:
 class Standing:
     """The streams of a port."""
 
-    def __init__(self, access: Access, most: float = math.inf) -> None:
+    def __init__(self, access: Access, most: float = math.inf, every: float = _LOOK) -> None:
         self._access = access
         self._most = most
+        self._every = every
         self._streams: set[Stream] = set()
 
     @asynccontextmanager
@@ -122,11 +123,13 @@ class Standing:
 
     async def _watch(self) -> None:
         while True:
-            await anyio.sleep(_LOOK)
+            await anyio.sleep(self._every)
             try:
                 await self.look()
             except CommonplaceError as error:
                 logger.warning("whether streams may go on could not be looked up: %s", error)
+            except Exception:  # what ends the watch would end the server
+                logger.exception("looking whether streams may go on failed")
 
 
 def _stands(scope: Scope) -> bool:
